@@ -12,7 +12,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 ARGS ?=
-FOLDERS := main.py sim agents ui cli benchmarks tools tests packaging
+FOLDERS := main.py sim files experiments agents ui cli benchmarks tools tests packaging
 
 # Let Python cache its bytecode even if the environment forbids it: the tests start 200 programs of 300 files each.
 unexport PYTHONDONTWRITEBYTECODE

@@ -31,10 +31,10 @@ if tuple(sys.version_info) < (3, 11):  # before importing modules that an older 
 
 from cli.packages import check_pygame
 from cli.run_program import run_program
-from cli.streams import check_output_is_open
-from sim.files.shipped_files import OPENABLE_KINDS, resolve_openable_file
+from cli.standard_streams import check_output_is_open
+from files.shipped_files import OPENABLE_KINDS, resolve_openable_file
 from sim.params import ConfigError, did_you_mean_hint, similar_name_hint
-from sim.program import PROGRAM_COMMAND, program_version
+from sim.system.program import PROGRAM_COMMAND, program_version
 
 COMMANDS = ("agents", "solve", "run", "record", "experiment", "report", "replay", "advise", "check-lesson")
 OWN = ("new-agent", "check-agent")

@@ -5,7 +5,7 @@ real-time agent: it waits in place until the search is done (mode sliced), or ex
 instant). Invariants: cost equals the true distance, no cell is expanded twice, no back-move, no non-optimal move.
 """
 
-from agents.sliced import MODE, SlicedAgent
+from agents.sliced_agent import MODE_PARAM, SlicedAgent
 from sim.agent_api import AgentSpec
 
 SPEC = AgentSpec(
@@ -14,7 +14,7 @@ SPEC = AgentSpec(
     paper="Hart, Nilsson and Raphael 1968",
     summary="The optimal reference: waits until it has the whole path, then walks it.",
     make=SlicedAgent,
-    params=(MODE,),
+    params=(MODE_PARAM,),
     family="reference",
     is_real_time=False,
 )

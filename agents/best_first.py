@@ -12,7 +12,7 @@ from sim.kernels import search as kernels
 from sim.kernels.tiled import table_in_row_order
 from sim.params import Param, Value
 
-WEIGHT = Param(
+WEIGHT_PARAM = Param(
     "weight",
     float,
     1.0,
@@ -22,7 +22,7 @@ WEIGHT = Param(
     symbol="w",
     step=0.2,
 )
-REOPEN = Param("reopen", bool, False, "expand a closed cell again when a cheaper path to it is found")
+REOPEN_PARAM = Param("reopen", bool, False, "expand a closed cell again when a cheaper path to it is found")
 
 
 class BestFirstAgent(KernelAgent):
@@ -31,7 +31,7 @@ class BestFirstAgent(KernelAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value], state: np.dtype) -> None:
         super().__init__(state)
         self.problem = problem
-        self.ground = problem.grid.ground
+        self.map_arrays = problem.grid.map_arrays
         self.goal = problem.goal
         self.params = dict(params)
         self.search = self._new_search()
@@ -69,7 +69,7 @@ class BestFirstAgent(KernelAgent):
 
     @property
     def loc(self) -> int:
-        cell: int = self.state["loc"].item()
+        cell: int = self.state_record["loc"].item()
         return cell
 
     def set_param(self, name: str, value: Value) -> None:
@@ -80,12 +80,12 @@ class BestFirstAgent(KernelAgent):
         self.search.heat[:] = before.heat
         self.search.control[0].most_known = kernels.max_known_cells(before)
         self._reset_agent(self.loc)
-        self.state[0].marks |= log.RESTARTED
+        self.state_record[0].marks |= log.RESTARTED
 
     def set_goal(self, goal: int) -> None:
         self.goal = goal
         self._reset_agent(self.loc)
-        self.state["marks"] |= log.RESTARTED
+        self.state_record["marks"] |= log.RESTARTED
 
     def refused(self, cell: int) -> None:
         self._reset_agent(cell)
@@ -97,11 +97,11 @@ class BestFirstAgent(KernelAgent):
     def on_change(self, change: MapChange) -> None:
         raise NotImplementedError
 
-    def searches(self) -> tuple[kernels.Search, ...]:
+    def searches_of_agent(self) -> tuple[kernels.Search, ...]:
         return (self.search,)
 
     def best(self) -> int:
-        return int(kernels.best_open_cell(self.ground, self.search))
+        return int(kernels.best_open_cell(self.map_arrays, self.search))
 
     def displayed_search(self) -> kernels.Search:
         """Return the search for drawing, with its nodes in row order instead of tiles."""

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import LearningAgent
-from agents.prepared_data import AbstractionMixin
-from sim import databases
-from sim.abstraction import RECIPE
+from agents.learning_agent import LearningAgent
+from agents.prepared_data_mixins import AbstractionMixin
+from sim import subgoal_databases
+from sim.abstraction import ABSTRACTION_RECIPE
 from sim.agent_api import Problem
 from sim.grid import Grid, MapChange
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.params import Value
-from sim.prepared import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch_data
+from sim.prepared_data import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch_data
 
 ColumnRecipe = Callable[[Any, int, Mapping[str, Value]], DataRecipe | None]
 """Function that returns the recipe of the column that an agent needs, or None if it needs no column.
@@ -38,7 +38,7 @@ def prepare_database_column(
         params: Parameters of the agent.
         stopwatch: Clock that measures the time of the computation; None: the time is not measured.
     """
-    abstraction = yield from iter_fetch_data(RECIPE, problem.grid, stopwatch)
+    abstraction = yield from iter_fetch_data(ABSTRACTION_RECIPE, problem.grid, stopwatch)
     recipe = column_recipe(abstraction.tables, problem.goal, params)
     if recipe is not None:
         yield from iter_fetch_data(recipe, problem.grid, stopwatch)
@@ -47,12 +47,12 @@ def prepare_database_column(
 class DatabaseColumnAgent(AbstractionMixin, LearningAgent):
     """Base class of agents with a database column.
 
-    Subclasses have a record array `control`, which `_fill_control_record` fills in. Its field `is_for_good` is 1 once
-    the agent heads only for the goal, without further subgoals, until the next trial or goal.
+    Subclasses have a record array `control_record`, which `_fill_control_record` fills in. Its field `is_for_good` is 1
+    once the agent heads only for the goal, without further subgoals, until the next trial or goal.
     """
 
     column_recipe: ColumnRecipe
-    control: Any
+    control_record: Any
     initial_visits = 1  # number of visits of the agent's own cell when a run, a trial or a new goal begins
 
     # --- prepared data ---
@@ -63,12 +63,12 @@ class DatabaseColumnAgent(AbstractionMixin, LearningAgent):
 
     def _fetch_database_column(self) -> None:
         """Fetch the database column of the goal's region. The abstraction must be of the current map."""
-        recipe = self.column_recipe(self.levels, int(self.state[0].goal), self.params)
-        self.column = fetch_data(recipe, self.problem.grid) if recipe else databases.NO_COLUMN
+        recipe = self.column_recipe(self.abstraction_levels, int(self.state_record[0].goal), self.params)
+        self.database_column = fetch_data(recipe, self.problem.grid) if recipe else subgoal_databases.NO_DATABASE_COLUMN
         self._fill_control_record()
 
     def steps(self, grid: Grid) -> Iterator[BuildProgress]:
-        problem = Problem(grid, int(self.state[0].loc), int(self.state[0].goal))
+        problem = Problem(grid, int(self.state_record[0].loc), int(self.state_record[0].goal))
         return prepare_database_column(self.column_recipe, problem, self.params, None)
 
     def _fill_control_record(self) -> None:
@@ -76,18 +76,18 @@ class DatabaseColumnAgent(AbstractionMixin, LearningAgent):
 
     @property
     def has_database_column(self) -> bool:
-        return self.column is not databases.NO_COLUMN
+        return self.database_column is not subgoal_databases.NO_DATABASE_COLUMN
 
     @property
     def prepared_data(self) -> tuple[PreparedData, ...]:
-        return self.abstraction, self.column
+        return self.abstraction, self.database_column
 
     # --- the contract ---
 
     def _reset_visit_counts(self) -> None:
-        self.visits = untouched_zeros(self.problem.grid.cells, np.uint32)
-        self.visits[self.state[0].loc] = self.initial_visits
-        self.control[0].is_for_good = 0
+        self.visit_counts = lazily_allocated_zeros(self.problem.grid.cells, np.uint32)
+        self.visit_counts[self.state_record[0].loc] = self.initial_visits
+        self.control_record[0].is_for_good = 0
 
     def begin_trial(self, start: int) -> None:
         super().begin_trial(start)

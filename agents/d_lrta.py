@@ -23,15 +23,15 @@ from typing import Any
 import numpy as np
 
 from agents.column_agent import DatabaseColumnAgent, prepare_database_column
-from agents.learning import (
+from agents.learning_agent import (
     CELLS_OF_ONE_EXPANSION,
-    ON_UNBLOCK,
+    ON_UNBLOCK_PARAM,
     LearningAgent,
     SubgoalLearningAgent,
     uniform_lookahead_depth_map,
 )
-from agents.prepared_data import after_change_param
-from sim import databases
+from agents.prepared_data_mixins import after_change_param
+from sim import subgoal_databases
 from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import dynamic_control
@@ -40,10 +40,14 @@ from sim.kernels.search import CLOSED, max_known_cells
 from sim.kernels.targets import count_subgoal_values, new_target_heuristics
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import DataRecipe
+from sim.prepared_data import DataRecipe
 
 _MAX_WAYPOINTS = 64  # maximum number of subgoals ahead of the agent that the window draws
-RULES = {"per cell": dynamic_control.PER_CELL, "for good": dynamic_control.FOR_GOOD, "never": dynamic_control.NEVER}
+REENTRANCE_RULES = {
+    "per cell": dynamic_control.DROP_AT_THIS_CELL,
+    "for good": dynamic_control.DROP_FOR_GOOD,
+    "never": dynamic_control.NEVER_DROP,
+}
 
 
 def d_lrta_column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:
@@ -54,14 +58,14 @@ def d_lrta_column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) ->
         goal: Goal cell.
         params: Parameters of the agent.
     """
-    level = databases.clipped_level(levels, int(params["level"]))
-    region = databases.region_of_cell(levels, goal, level)
+    level = subgoal_databases.clipped_level(levels, int(params["level"]))
+    region = subgoal_databases.region_of_cell(levels, goal, level)
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
     if region < 0 or not (uses_depths or uses_subgoals):
         return None
     near_needs = "all depths" if uses_stored_depth(params) else "near depths"
     needs = "subgoals" if not uses_depths else near_needs if uses_subgoals else "far depths"
-    return databases.database_column_recipe(level, region, int(params["cap"]), needs)
+    return subgoal_databases.database_column_recipe(level, region, int(params["cap"]), needs)
 
 
 def uses_stored_depth(params: Mapping[str, Value]) -> bool:
@@ -74,22 +78,22 @@ class DLrta(DatabaseColumnAgent, SubgoalLearningAgent):
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
-        self.subgoal_heuristics = new_target_heuristics(self.ground, problem.goal)
-        self.ball = new_lookahead_ball(problem.grid.cells, problem.watched)
-        self.control = np.zeros(1, dynamic_control.CONTROL).view(np.recarray)
-        self.control[0].sees_all = problem.watched
+        self.subgoal_heuristics = new_target_heuristics(self.map_arrays, problem.goal)
+        self.lookahead_ball = new_lookahead_ball(problem.grid.cells, problem.watched)
+        self.control_record = np.zeros(1, dynamic_control.CONTROL).view(np.recarray)
+        self.control_record[0].sees_all = problem.watched
         self._reset_visit_counts()
         self.fetch_initial_data(problem.grid, params)
 
     # --- data ---
 
     def _fill_control_record(self) -> None:
-        it, params = self.control[0], self.params
-        level = databases.clipped_level(self.levels, int(params["level"]))
-        it.level, it.first = level, self.levels.first[level]
+        it, params = self.control_record[0], self.params
+        level = subgoal_databases.clipped_level(self.abstraction_levels, int(params["level"]))
+        it.level, it.first = level, self.abstraction_levels.first[level]
         it.uses_subgoals = params["goal_control"] == "database"
         it.uses_depths = params["depth_control"] == "database"
-        it.depth, it.rule = params["depth"], RULES[str(params["reentrance"])]
+        it.depth, it.rule = params["depth"], REENTRANCE_RULES[str(params["reentrance"])]
         it.cap, it.uses_stored = params["cap"] or self.problem.grid.cells, uses_stored_depth(params)
         it.uses_database = not self.needs_database or (self.has_database_column and not self.is_stale)
 
@@ -100,30 +104,38 @@ class DLrta(DatabaseColumnAgent, SubgoalLearningAgent):
 
     def on_rebuilt_data(self) -> None:
         """Forget the learned values toward subgoals, because they may be too high for the new map."""
-        self.forgotten_cells = self.learned_cell_count()
-        self.subgoal_heuristics = new_target_heuristics(self.ground, int(self.state[0].goal))
+        self.forgotten_cell_count = self.learned_cell_count()
+        self.subgoal_heuristics = new_target_heuristics(self.map_arrays, int(self.state_record[0].goal))
 
     # --- the contract ---
 
     def own_counts(self) -> OwnCounts:
         return OwnCounts(
-            max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.ball.search)) + self.learned_cell_count(),
+            max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.lookahead_ball.search)) + self.learned_cell_count(),
             self.database_bytes,
         )
 
-    def parts(self) -> tuple[Any, ...]:
-        data, targets = (self.levels, self.column.tables), self.targets()
-        return self.ground, *data, targets, self.ball, self.visits, self.control, self.state
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        data, targets = (self.abstraction_levels, self.database_column.tables), self.targets()
+        return (
+            self.map_arrays,
+            *data,
+            targets,
+            self.lookahead_ball,
+            self.visit_counts,
+            self.control_record,
+            self.state_record,
+        )
 
-    def run(self, budget: int, rows: np.ndarray) -> int:
+    def run_with_data(self, budget: int, rows: np.ndarray) -> int:
         return self.call_kernel_with_growing_table(dynamic_control.run_ticks, rows)
 
     def subgoal_chain(self) -> np.ndarray:
         """Return the chain of subgoals in the database from the agent's cell on; the agent may deviate from it."""
-        it, cell, chain = self.control[0], int(self.state[0].loc), list[int]()
+        it, cell, chain = self.control_record[0], int(self.state_record[0].loc), list[int]()
         while it.uses_database and it.uses_subgoals and len(chain) < _MAX_WAYPOINTS:
-            region = databases.region_of_cell(self.levels, cell, int(it.level))
-            cell = int(self.column.tables.subgoal[region - it.first]) if region >= 0 else -1
+            region = subgoal_databases.region_of_cell(self.abstraction_levels, cell, int(it.level))
+            cell = int(self.database_column.tables.subgoal[region - it.first]) if region >= 0 else -1
             if cell < 0 or cell in chain:
                 break
             chain.append(cell)
@@ -135,21 +147,25 @@ class DLrta(DatabaseColumnAgent, SubgoalLearningAgent):
         The depth of a cell is the one of its region in the database. If the database has no depths, all cells have the
         fixed depth; while the database is not used, they have depth 1.
         """
-        it = self.control[0]
+        it = self.control_record[0]
         if not (it.uses_database and it.uses_depths):
             depth = int(it.depth) if it.uses_database else 1
             return uniform_lookahead_depth_map(self.problem.grid.cells, depth) if self.problem.watched else None
-        return databases.lookahead_depths_of_cells(self.abstraction, self.column, int(it.level))
+        return subgoal_databases.lookahead_depths_of_cells(self.abstraction, self.database_column, int(it.level))
 
     def view(self) -> AgentView:
-        it, counts = self.control[0], self.subgoal_heuristics.counts[0]
-        search, st = self.ball.search, self.state[0]
-        cells = self.ball.cells[: int(st.closed)] if st.best >= 0 and it.sees_all else self.ball.cells[:0]
+        it, counts = self.control_record[0], self.subgoal_heuristics.counts[0]
+        search, st = self.lookahead_ball.search, self.state_record[0]
+        cells = (
+            self.lookahead_ball.cells[: int(st.closed)]
+            if st.best >= 0 and it.sees_all
+            else self.lookahead_ball.cells[:0]
+        )
         return AgentView(
             search=search if it.sees_all and st.best >= 0 else None,
             best=int(st.best),
             root=int(search.control[0].root) if cells.size else -1,
-            learned=self.learned,
+            learned=self.learned_heuristic,
             groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers={
                 "depth": float(it.last_depth),
@@ -168,7 +184,7 @@ class DLrta(DatabaseColumnAgent, SubgoalLearningAgent):
 
     def _event_text_keys(self) -> Iterator[str]:
         """Yield the keys of the events of the last tick, for display."""
-        it = self.control[0]
+        it = self.control_record[0]
         if it.is_for_good:
             yield "for good"
         if self.needs_database:
@@ -229,9 +245,9 @@ SPEC = AgentSpec(
             str,
             "per cell",
             "on a cell visited before, head for the goal: while on such cells, from then on (for good), or never",
-            choices=tuple(RULES),
+            choices=tuple(REENTRANCE_RULES),
         ),
-        ON_UNBLOCK,
+        ON_UNBLOCK_PARAM,
         after_change_param("fall back"),
     ),
     family="learning",

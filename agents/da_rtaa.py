@@ -8,8 +8,8 @@ of A*, in the ticks with a plan. Deviations: docs/deviations.md.
 Known weakness: a trial without learning may be suboptimal, because the agent does not follow the smallest f.
 """
 
-from agents.learning import ON_UNBLOCK
-from agents.local_search import LOOKAHEAD, MOVES
+from agents.learning_agent import ON_UNBLOCK_PARAM
+from agents.local_search_agent import LOOKAHEAD_PARAM, MOVES_PARAM
 from agents.rtaa import Rtaa
 from sim.agent_api import AgentSpec
 from sim.kernels import local_search
@@ -25,7 +25,7 @@ SPEC = AgentSpec(
     paper="Hernandez and Baier 2012",
     summary="RTAA* that heads for cells where it has learned least, to leave depressions of the heuristic.",
     make=DaRtaa,
-    params=(LOOKAHEAD, MOVES, ON_UNBLOCK),
+    params=(LOOKAHEAD_PARAM, MOVES_PARAM, ON_UNBLOCK_PARAM),
     family="learning",
     keeps_h=True,
     converges_to_optimal=False,

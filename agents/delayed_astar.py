@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from agents.sliced import SlicedAgent
-from agents.tba import SHARE, TRACE_RATE, check_budget
+from agents.sliced_agent import SlicedAgent
+from agents.tba import EXPANSION_SHARE_PARAM, TRACE_RATE_PARAM, check_tba_budget
 from sim.agent_api import AgentSpec, Problem
 from sim.kernels import sliced, tba
 from sim.params import Value
@@ -19,12 +19,12 @@ from sim.params import Value
 
 class DelayedAstar(SlicedAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
-        self.random = random.Random(problem.seed)
+        self.random_generator = random.Random(problem.seed)
         super().__init__(problem, params)
 
     def _shuttle_cell(self) -> int:
         neighbours = self.problem.grid.free_neighbours(self.loc)
-        return self.random.choice(neighbours) if neighbours else -1
+        return self.random_generator.choice(neighbours) if neighbours else -1
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         rate = float(self.params["trace_rate"])
@@ -38,7 +38,7 @@ SPEC = AgentSpec(
     paper="TBA*: Time-Bounded A*",
     summary="Acts late: moves back and forth at the start until the whole path is traced, then walks it.",
     make=DelayedAstar,
-    params=(SHARE, TRACE_RATE),
-    check_budget=check_budget,
+    params=(EXPANSION_SHARE_PARAM, TRACE_RATE_PARAM),
+    check_budget=check_tba_budget,
     shows=frozenset({"tracing"}),
 )

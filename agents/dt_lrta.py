@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent
+from agents.learning_agent import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK_PARAM, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.depth_tree import shipped_tree
 from sim.kernels import depth_control
@@ -34,45 +34,54 @@ class DepthChoosingAgent(LearningAgent):
 
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
-        self.ball = new_lookahead_ball(problem.grid.cells, problem.watched)
-        self.probe = new_lookahead_ball(
-            problem.grid.cells, False
-        )  # memory of lookaheads that only serve to choose the depth
+        self.lookahead_ball = new_lookahead_ball(problem.grid.cells, problem.watched)
+        # Memory of lookaheads that only serve to choose the depth.
+        self.depth_choice_ball = new_lookahead_ball(problem.grid.cells, False)
         self._reset_step_history()
 
     def _reset_step_history(self) -> None:
-        self.history = depth_control.new_step_history(self.problem.grid.cells, self.steps)
+        self.step_history = depth_control.new_step_history(self.problem.grid.cells, self.steps)
 
     def begin_trial(self, start: int) -> None:
         super().begin_trial(start)
         self._reset_step_history()
 
-    def parts(self) -> tuple[Any, ...]:
-        return self.ground, self.targets(), self.ball, self.probe, self.history, self.state
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        return (
+            self.map_arrays,
+            self.targets(),
+            self.lookahead_ball,
+            self.depth_choice_ball,
+            self.step_history,
+            self.state_record,
+        )
 
     def own_counts(self) -> OwnCounts:
-        balls = self.ball, self.probe
+        balls = self.lookahead_ball, self.depth_choice_ball
         return OwnCounts(
             memory=sum(max(CELLS_OF_ONE_EXPANSION, max_known_cells(ball.search)) for ball in balls)
             + self.learned_cell_count()
         )
 
     def view(self) -> AgentView:
-        st, search, watched = self.state[0], self.ball.search, self.problem.watched
+        st, search, watched = self.state_record[0], self.lookahead_ball.search, self.problem.watched
         looks = watched and st.best >= 0
-        cells = self.ball.cells[: int(st.closed)] if looks else self.ball.cells[:0]
+        cells = self.lookahead_ball.cells[: int(st.closed)] if looks else self.lookahead_ball.cells[:0]
         return AgentView(
             search=search if looks else None,
             best=int(st.best),
             root=int(search.control[0].root) if looks else -1,
-            learned=self.learned,
+            learned=self.learned_heuristic,
             groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers=self.displayed_numbers(),
-            depths=self.history.depths,
+            depths=self.step_history.depths,
         )
 
     def displayed_numbers(self) -> dict[str, float]:
-        return {"depth": float(self.history.record[0].last_depth), "h updates": float(self.state[0].updates)}
+        return {
+            "depth": float(self.step_history.record[0].last_depth),
+            "h updates": float(self.state_record[0].updates),
+        }
 
 
 FEATURE_NAMES = (
@@ -93,21 +102,26 @@ FEATURE_NAMES = (
 
 class DtLrta(DepthChoosingAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
-        self.tree = shipped_tree()
-        self.steps = self.tree.steps
+        self.depth_tree = shipped_tree()
+        self.steps = self.depth_tree.steps
         super().__init__(problem, params)
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         dmax = int(self.params["dmax"])
         return int(
             self.call_kernel(
-                depth_control.run_tree_ticks, self.tree.tree, self.tree.q, dmax, self.problem.watched, rows
+                depth_control.run_tree_ticks,
+                self.depth_tree.decision_tree,
+                self.depth_tree.presearch_depth,
+                dmax,
+                self.problem.watched,
+                rows,
             )
         )
 
     def displayed_numbers(self) -> dict[str, float]:
-        features = dict(zip(FEATURE_NAMES, self.history.features.tolist(), strict=True))
-        probed, now = self.history.record[0].probed, self.probe.search.control[0].expansions
+        features = dict(zip(FEATURE_NAMES, self.step_history.features.tolist(), strict=True))
+        probed, now = self.step_history.record[0].probed, self.depth_choice_ball.search.control[0].expansions
         return (
             super().displayed_numbers() | {"pre-search": float(probed), "of these for this move": float(now)} | features
         )
@@ -119,7 +133,7 @@ def dmax_param(default: int) -> Param:
 
 def max_expansions_per_move(params: Mapping[str, Value]) -> int:
     """Return the maximum number of expansions of one move, pre-search included. The budget does not limit them."""
-    return (2 * int(params["dmax"]) - 1) ** 2 + (2 * shipped_tree().q - 1) ** 2
+    return (2 * int(params["dmax"]) - 1) ** 2 + (2 * shipped_tree().presearch_depth - 1) ** 2
 
 
 SPEC = AgentSpec(
@@ -128,7 +142,7 @@ SPEC = AgentSpec(
     paper="Dynamic Control in Real-Time Heuristic Search",
     summary="LRTA* whose lookahead depth is predicted by a decision tree trained on other maps.",
     make=DtLrta,
-    params=(dmax_param(10), ON_UNBLOCK),
+    params=(dmax_param(10), ON_UNBLOCK_PARAM),
     family="learning",
     keeps_h=True,
     needed=max_expansions_per_move,

@@ -4,7 +4,7 @@ Each cell is expanded at most once and keeps its first parent. The search is com
 bound.
 """
 
-from agents.sliced import MODE, SlicedAgent
+from agents.sliced_agent import MODE_PARAM, SlicedAgent
 from sim.agent_api import AgentSpec
 
 
@@ -19,7 +19,7 @@ SPEC = AgentSpec(
     paper="Doran and Michie 1966",
     summary="Greedy best-first search, a reference without any bound on cost; waits until it has the whole path.",
     make=Gbfs,
-    params=(MODE,),
+    params=(MODE_PARAM,),
     family="reference",
     is_real_time=False,
 )

@@ -9,8 +9,8 @@ cells taken from the queue of the backup are counted separately. The agent takes
 Known weakness: it plans at every step, even if the previous plan is still as good.
 """
 
-from agents.learning import ON_UNBLOCK
-from agents.local_search import LOOKAHEAD, LocalSearchAgent
+from agents.learning_agent import ON_UNBLOCK_PARAM
+from agents.local_search_agent import LOOKAHEAD_PARAM, LocalSearchAgent
 from sim.agent_api import AgentSpec
 
 
@@ -24,7 +24,7 @@ SPEC = AgentSpec(
     paper="Koenig 2004",
     summary="Learns h of all cells in an A*-shaped space around it, takes one step, plans again.",
     make=KLrta,
-    params=(LOOKAHEAD, ON_UNBLOCK),
+    params=(LOOKAHEAD_PARAM, ON_UNBLOCK_PARAM),
     family="learning",
     keeps_h=True,
     shows=frozenset({"groups"}),

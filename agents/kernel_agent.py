@@ -10,18 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sim.agent_api import STATUSES, AgentView, Batchable, Status
-from sim.kernels.jit import CachedDispatch, as_plain_arrays
-from sim.kernels.search import Search, generation_table_of_nodes, max_known_cells
-from sim.kernels.stale import GenerationTable
+from sim.jit.decorators import CachedDispatch, as_plain_arrays
+from sim.kernels.search import Search, max_known_cells, stamped_table_of_nodes
+from sim.kernels.stale import StampedTable
 from sim.metrics import OwnCounts
 
 
 class KernelAgent:
-    """Base class of agents whose ticks a kernel computes. Subclasses return the kernel's arguments from `parts`."""
+    """Base class of agents whose ticks a kernel computes, with the arguments that `kernel_arguments` returns."""
 
     takes_plain_rows = True
 
-    derived_attributes: ClassVar[tuple[str, ...]] = ("_plain_arguments", "_cached_dispatch", "_status")
+    derived_attributes: ClassVar[tuple[str, ...]] = ("_plain_arguments", "_cached_dispatch", "_status_view")
     """Names of derived attributes, which are excluded from copies and recomputed; subclasses add their own."""
 
     # Cache of arguments(): the result of parts(), and the same arrays as plain arrays.
@@ -35,16 +35,16 @@ class KernelAgent:
         Args:
             state: Data type of the kernel's state record, which has a field `status`.
         """
-        self.state = np.zeros(1, state).view(np.recarray)
+        self.state_record = np.zeros(1, state).view(np.recarray)
         self._cache_state_views()
 
     def _cache_state_views(self) -> None:
         """Store views of the state's fields that are read in every tick, because access by field name is slow."""
-        self._status = self.state["status"]
+        self._status_view = self.state_record["status"]
 
     @property
     def status(self) -> Status:
-        number: int = self._status.item()
+        number: int = self._status_view.item()
         return STATUSES[number]
 
     def as_batchable(self) -> Batchable | None:
@@ -69,23 +69,23 @@ class KernelAgent:
         """Return this agent's arguments of the batch kernel: all arguments except the ground, which is shared."""
         return self.plain_kernel_arguments()[1:]
 
-    def searches(self) -> tuple[Search, ...]:
+    def searches_of_agent(self) -> tuple[Search, ...]:
         """Return the searches of the agent. The cells on their open and closed lists count as the agent's memory."""
         return ()
 
-    def generation_tables(self) -> Iterator[GenerationTable]:
+    def generation_tables(self) -> Iterator[StampedTable]:
         """Return the agent's tables in which an entry is valid only if it has the stamp of the present search.
 
         Keyframes store only the valid entries of such a table.
         """
-        return map(generation_table_of_nodes, self.searches())
+        return map(stamped_table_of_nodes, self.searches_of_agent())
 
     def learned_cell_count(self) -> int:
         """Return the number of cells with a learned h value, which counts as the agent's memory."""
         return 0
 
     def own_counts(self) -> OwnCounts:
-        return OwnCounts(memory=sum(map(max_known_cells, self.searches())) + self.learned_cell_count())
+        return OwnCounts(memory=sum(map(max_known_cells, self.searches_of_agent())) + self.learned_cell_count())
 
     def materialize_view(self) -> None:
         """Compute everything that `view` computes lazily, so that calls of `view` write nothing until the next tick."""
@@ -94,13 +94,13 @@ class KernelAgent:
     def view(self) -> AgentView:
         raise NotImplementedError
 
-    def parts(self) -> tuple[Any, ...]:
+    def kernel_arguments(self) -> tuple[Any, ...]:
         """Return the kernel's first arguments: the arrays of the map, then the agent's own arrays and state record."""
         raise NotImplementedError
 
     def plain_kernel_arguments(self) -> tuple[Any, ...]:
-        """Return `parts()` as plain arrays, which kernel calls unpack fastest; cached until a part is replaced."""
-        parts = self.parts()
+        """Return `kernel_arguments()` as plain arrays, which calls unpack fastest; cached until a part is replaced."""
+        parts = self.kernel_arguments()
         if self._plain_arguments is None or not _contain_identical_objects(parts, self._plain_arguments[0]):
             self._plain_arguments, self._cached_dispatch = (parts, as_plain_arrays(parts)), None
         return self._plain_arguments[1]

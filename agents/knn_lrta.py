@@ -1,9 +1,9 @@
 """kNN LRTA*: LRTA* along the subgoals of the most similar of many problems that were solved before the run.
 
-`records` random problems are solved on the map of tick 0, and their paths are compressed to chains of cells that hill
-climbing connects. The agent takes the record whose start and goal are nearest to its own, provided that climbing
-connects its cell with the record's start, and the record's end with the goal. It walks from subgoal to subgoal by LRTA*
-with one expansion a move, and so rarely fills a depression of the heuristic, the cause of LRTA*'s scrubbing.
+`problem_records` random problems are solved on the map of tick 0, and their paths are compressed to chains of cells
+that hill climbing connects. The agent takes the record whose start and goal are nearest to its own, provided that
+climbing connects its cell with the record's start, and the record's end with the goal. It walks from subgoal to subgoal
+by LRTA* with one expansion a move, and so rarely fills a depression of the heuristic, the cause of LRTA*'s scrubbing.
 
 Paper: "Real-Time Heuristic Search for Pathfinding in Video Games", section 5. After a change of the map the records are
 kept, and a record that leads nowhere is dropped; or all records are recomputed. Deviations: docs/deviations.md.
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, SubgoalLearningAgent
-from agents.prepared_data import PreparedDataMixin, after_change_param
-from sim import coverage
+from agents.learning_agent import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK_PARAM, LearningAgent, SubgoalLearningAgent
+from agents.prepared_data_mixins import PreparedDataMixin, after_change_param
+from sim import climb_coverage
 from sim.agent_api import (
     ACCEPTED,
     GOAL_NOT_REACHED,
@@ -29,15 +29,15 @@ from sim.agent_api import (
     Problem,
     RecordCandidate,
 )
-from sim.coverage import ClimbCoverage
+from sim.climb_coverage import ClimbCoverage
 from sim.grid import Grid, MapChange
 from sim.kernels import knn_lrta
 from sim.kernels.records import ProblemRecords
 from sim.kernels.targets import new_target_heuristics
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch_data
-from sim.records import problem_records_recipe
+from sim.prepared_data import BuildProgress, DataRecipe, PreparedData, Stopwatch, fetch_data, iter_fetch_data
+from sim.problem_records import problem_records_recipe
 
 _MAX_RECORDS = 80_000
 
@@ -49,21 +49,21 @@ _VERDICT_NAMES = {
     knn_lrta.DROPPED: LEFT_OUT,
 }
 _EVENT_NAMES = {
-    knn_lrta.LOST: "lost",
-    knn_lrta.REACHED: "reached",
-    knn_lrta.BEGAN: "select",
-    knn_lrta.ASKED: "ask",
-    knn_lrta.STRAIGHT: "straight",
-    knn_lrta.TAKEN: "take",
-    knn_lrta.NONE_FITS: "none fits",
+    knn_lrta.RECORD_LOST: "lost",
+    knn_lrta.TARGET_REACHED: "reached",
+    knn_lrta.SELECTION_BEGAN: "select",
+    knn_lrta.RECORDS_TRIED: "ask",
+    knn_lrta.GOAL_CLIMBABLE: "straight",
+    knn_lrta.RECORD_CHOSEN: "take",
+    knn_lrta.NO_RECORD_FITS: "none fits",
 }
 
 
 class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         LearningAgent.__init__(self, problem, params)
-        self.control = np.zeros(1, knn_lrta.CONTROL).view(np.recarray)
-        self.subgoal_heuristics = new_target_heuristics(self.ground, problem.goal)
+        self.control_record = np.zeros(1, knn_lrta.CONTROL).view(np.recarray)
+        self.subgoal_heuristics = new_target_heuristics(self.map_arrays, problem.goal)
         self._fill_control_record()
         self.fetch_initial_data(problem.grid, params)
 
@@ -72,17 +72,17 @@ class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
     def _fetch_prepared_data(self) -> None:
         super()._fetch_prepared_data()
         self._measure_climb_coverage()
-        self.database = fetch_data(_records_recipe(self.params, self.climbed_share), self.problem.grid)
-        self.fetched_for_params = self._params_of_records()
+        self.records_data = fetch_data(_records_recipe(self.params, self.climbable_pair_share), self.problem.grid)
+        self.params_of_fetched_records = self._params_of_records()
         self._reset_record_choice()
 
     def _measure_climb_coverage(self) -> None:
         """Measure which fraction of random pairs of cells hill climbing connects, on the map of the records."""
-        self.measured_cap = int(self.params["cap"])
+        self.cap_of_climb_coverage = int(self.params["cap"])
         coverage_tables: ClimbCoverage = fetch_data(
-            coverage.climb_coverage_recipe(self.measured_cap), self.problem.grid
+            climb_coverage.climb_coverage_recipe(self.cap_of_climb_coverage), self.problem.grid
         ).tables
-        self.climbed_share = float(coverage_tables.share[0])
+        self.climbable_pair_share = float(coverage_tables.share[0])
 
     def _params_of_records(self) -> tuple[Value, ...]:
         """Return the current values of those parameters on which the records depend, as a key of the records."""
@@ -96,38 +96,40 @@ class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
         """
         if self.is_stale:
             return
-        if self.fetched_for_params != self._params_of_records():
+        if self.params_of_fetched_records != self._params_of_records():
             self._fetch_prepared_data()
-        elif self.measured_cap != self.params["cap"]:
+        elif self.cap_of_climb_coverage != self.params["cap"]:
             self._measure_climb_coverage()
 
     def _reset_record_choice(self) -> None:
-        lengths = np.diff(self.records.offsets)
-        self.choice = knn_lrta.new_record_choice(int(self.params["similar"]), lengths.size, int(lengths.max(initial=0)))
+        lengths = np.diff(self.problem_records.offsets)
+        self.record_choice = knn_lrta.new_record_choice(
+            int(self.params["similar"]), lengths.size, int(lengths.max(initial=0))
+        )
         self._drop_plan()
 
     def steps(self, grid: Grid) -> Iterator[BuildProgress]:
         return _record_preparation_steps(self.params, grid, None)
 
     @property
-    def records(self) -> ProblemRecords:
-        tables: ProblemRecords = self.database.tables
+    def problem_records(self) -> ProblemRecords:
+        tables: ProblemRecords = self.records_data.tables
         return tables
 
     @property
     def prepared_data(self) -> tuple[PreparedData, ...]:
-        return (self.database,)
+        return (self.records_data,)
 
     # --- the contract ---------------------------------------------------------------------------------
 
     def _fill_control_record(self) -> None:
-        it, params = self.control[0], self.params
+        it, params = self.control_record[0], self.params
         it.direct, it.skips_first = params["direct"], params["skip_first"]
         it.cap, it.spread = params["cap"], params["spread"]
 
     def _drop_plan(self) -> None:
         super()._drop_plan()
-        knn_lrta.drop_chosen_record(self.control)
+        knn_lrta.drop_chosen_record(self.control_record)
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
@@ -143,63 +145,75 @@ class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
         self.update_data_after_change(change)
         self._fetch_if_params_changed()
         if change.has_changed_arcs:
-            self.choice.dropped[:] = 0  # try all records again, because those that failed on the old map may now work
+            self.record_choice.dropped[:] = (
+                0  # try all records again, because those that failed on the old map may now work
+            )
 
-    def parts(self) -> tuple[Any, ...]:
-        return self.ground, self.records, self.choice, self.targets(), self.state, self.control
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        return (
+            self.map_arrays,
+            self.problem_records,
+            self.record_choice,
+            self.targets(),
+            self.state_record,
+            self.control_record,
+        )
 
-    def run(self, budget: int, rows: np.ndarray) -> int:
-        self.control[0].is_stale = self.is_stale  # copied before every call, because a map change or a rebuild sets it
+    def run_with_data(self, budget: int, rows: np.ndarray) -> int:
+        # Copied before every call, because a map change or a rebuild sets it.
+        self.control_record[0].is_stale = self.is_stale
         return self.call_kernel_with_growing_table(knn_lrta.run_ticks, rows)
 
     def own_counts(self) -> OwnCounts:
-        it = self.control[0]
+        it = self.control_record[0]
         return OwnCounts(
             CELLS_OF_ONE_EXPANSION + self.learned_cell_count(), self.database_bytes, int(it.steps), int(it.most_steps)
         )
 
     def _considered_records(self) -> tuple[RecordCandidate, ...]:
         """Return the records considered in the last selection; none if the goal itself could be climbed to."""
-        similar, verdicts = self.choice.similar.records, self.choice.verdicts
-        found = max(0, int(self.control[0].found))
+        similar, verdicts = self.record_choice.similar_records.records, self.record_choice.verdicts
+        found = max(0, int(self.control_record[0].found))
         return tuple(RecordCandidate(int(similar[i]), _VERDICT_NAMES[int(verdicts[i])]) for i in range(found))
 
     def view(self) -> AgentView:
-        st, it = self.state[0], self.control[0]
-        waypoints = self.choice.queue[int(it.next) : int(it.targets)]
+        st, it = self.state_record[0], self.control_record[0]
+        waypoints = self.record_choice.queue[int(it.next) : int(it.targets)]
         return AgentView(
             best=int(st.best),
-            learned=self.learned,
+            learned=self.learned_heuristic,
             numbers={
                 "record": float(it.record),
                 "selections": float(it.selections),
                 "h updates": float(st.updates),
                 "tables of h": float(1 + self.subgoal_heuristics.counts[0].tables),
-                "records": float(len(self.records.ends)),
-                "pairs climbed, %": 100.0 * self.climbed_share,
-                "expected fits": coverage.expected_fitting_records(len(self.records.ends), self.climbed_share),
+                "records": float(len(self.problem_records.ends)),
+                "pairs climbed, %": 100.0 * self.climbable_pair_share,
+                "expected fits": climb_coverage.expected_fitting_records(
+                    len(self.problem_records.ends), self.climbable_pair_share
+                ),
             },
             candidates=self._considered_records(),
             chosen_at=int(it.from_cell),
             waypoints=waypoints[waypoints != st.goal] if it.record >= 0 else waypoints[:0],
             prepared=self.prepared_data,
             is_stale=self.is_stale,
-            target=int(self.subgoal_heuristics.aimed[0].goal) if st.best >= 0 and it.targets else -1,
+            target=int(self.subgoal_heuristics.present_target[0].goal) if st.best >= 0 and it.targets else -1,
             notes=self._target_text_keys() | self._event_text_keys(),
         )
 
     def _target_text_keys(self) -> frozenset[str]:
         """Return the key of the text that explains the current target; none if the target is a subgoal of a record."""
-        it = self.control[0]
+        it = self.control_record[0]
         if not it.targets or it.record >= 0:
             return frozenset()
-        if it.stage != knn_lrta.SETTLED:
+        if it.stage != knn_lrta.NO_SELECTION:
             return frozenset({"choosing"})
         return frozenset({"direct" if it.quota < 0 else "no record"})
 
     def _event_text_keys(self) -> frozenset[str]:
         """Return the keys of what happened in the last tick while the agent selected or followed a record."""
-        did = int(self.control[0].did)
+        did = int(self.control_record[0].did)
         return frozenset(word for bit, word in _EVENT_NAMES.items() if did & bit)
 
 
@@ -220,11 +234,11 @@ def _record_preparation_steps(
     params: Mapping[str, Value], grid: Grid, stopwatch: Stopwatch | None
 ) -> Iterator[BuildProgress]:
     """Yield the steps that compute the coverage (the fraction of pairs that climbing connects), then the records."""
-    measured = yield from iter_fetch_data(coverage.climb_coverage_recipe(int(params["cap"])), grid)
+    measured = yield from iter_fetch_data(climb_coverage.climb_coverage_recipe(int(params["cap"])), grid)
     share = float(measured.tables.share[0])
-    summary = coverage.summarize_expected_fits(_record_count(params, share), share)
+    summary = climb_coverage.summarize_expected_fits(_record_count(params, share), share)
     for step in iter_fetch_data(_records_recipe(params, share), grid, stopwatch):
-        yield BuildProgress(f"{step.text}; {summary}", step.share)
+        yield BuildProgress(f"{step.work_name}; {summary}", step.share)
 
 
 def _records_recipe(params: Mapping[str, Value], share: float) -> DataRecipe:
@@ -236,7 +250,7 @@ def _record_count(params: Mapping[str, Value], share: float) -> int:
     """Return how many records to compute: `records`, or as many as `fits` needs on this map."""
     if not params["fits"]:
         return int(params["records"])
-    return coverage.records_needed(int(params["fits"]), share, _MAX_RECORDS)
+    return climb_coverage.needed_record_count(int(params["fits"]), share, _MAX_RECORDS)
 
 
 SPEC = AgentSpec(
@@ -265,7 +279,7 @@ SPEC = AgentSpec(
             "spread", int, 0, "maximum climbing steps in a tick; 0: no limit, so a selection takes one tick", 0, 100_000
         ),
         Param("seed", int, 1, "seed of the random problems to solve", 0, 2**31 - 1),
-        ON_UNBLOCK,
+        ON_UNBLOCK_PARAM,
         after_change_param("fall back"),
     ),
     family="learning",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent, uniform_lookahead_depth_map
+from agents.learning_agent import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK_PARAM, LearningAgent, uniform_lookahead_depth_map
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.kernels import batch, lrta
 from sim.kernels.learned import LearnedHeuristic, new_learned_heuristic
@@ -28,15 +28,15 @@ from sim.params import Param, Value
 class Lrta(LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
-        self.ball = lrta.new_lookahead_ball(problem.grid.cells, problem.watched, problem.reuses_memory)
+        self.lookahead_ball = lrta.new_lookahead_ball(problem.grid.cells, problem.watched, problem.reuses_memory)
 
     def _lookahead_limits(self) -> tuple[int, float]:
         """Return the limits of a lookahead: its depth in moves, and its reach, the largest g of an expanded cell.
 
-        A lookahead by depth has the reach `NO_REACH`, a lookahead by cost the depth 0.
+        A lookahead by depth has the reach `NO_G_LIMIT`, a lookahead by cost the depth 0.
         """
         if self.params["lookahead_by"] == "depth":
-            return int(self.params["depth"]), lrta.NO_REACH
+            return int(self.params["depth"]), lrta.NO_G_LIMIT
         return 0, max(0.0, float(self.params["gmax"]) - self.problem.grid.movement.max_move_cost)
 
     def _can_use_fast_kernel(self) -> bool:
@@ -50,14 +50,16 @@ class Lrta(LearningAgent):
         The table is tiled (small squares of cells in contiguous memory, sim/kernels/tiled.py) if there are many agents
         and each move has one expansion. Deeper lookaheads need a table in row order.
         """
-        return new_learned_heuristic(self.ground, goal, self.problem.watched, self._tile_width())
+        return new_learned_heuristic(self.map_arrays, goal, self.problem.watched, self._tile_width())
 
     def _tile_width(self) -> int:
         return self.problem.tile_width if self._can_use_fast_kernel() else 0
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
-        self.learned = self.learned._replace(h=table_with_layout(self.learned.h, self._tile_width()))
+        self.learned_heuristic = self.learned_heuristic._replace(
+            h=table_with_layout(self.learned_heuristic.h, self._tile_width())
+        )
 
     def materialize_view(self) -> None:
         """Do nothing, because `view` computes nothing lazily."""
@@ -66,10 +68,10 @@ class Lrta(LearningAgent):
     def batch_kernel(self) -> Any:
         return batch.run_lrta_batch if self._can_use_fast_kernel() else None
 
-    def parts(self) -> tuple[Any, ...]:
+    def kernel_arguments(self) -> tuple[Any, ...]:
         if self._can_use_fast_kernel():
-            return self.ground, self.learned, self.state
-        return self.ground, self.targets(), self.ball, self.state
+            return self.map_arrays, self.learned_heuristic, self.state_record
+        return self.map_arrays, self.targets(), self.lookahead_ball, self.state_record
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         if self._can_use_fast_kernel():
@@ -83,7 +85,7 @@ class Lrta(LearningAgent):
         place.
         """
         return OwnCounts(
-            memory=max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.ball.search)) + self.learned_cell_count()
+            memory=max(CELLS_OF_ONE_EXPANSION, max_known_cells(self.lookahead_ball.search)) + self.learned_cell_count()
         )
 
     def _lookahead_depth_map(self) -> np.ndarray | None:
@@ -92,16 +94,16 @@ class Lrta(LearningAgent):
         return uniform_lookahead_depth_map(self.problem.grid.cells, int(self.params["depth"]))
 
     def view(self) -> AgentView:
-        st, search = self.state[0], self.ball.search
+        st, search = self.state_record[0], self.lookahead_ball.search
         if self._can_use_fast_kernel() or st.best < 0:
-            learned = self.learned._replace(h=table_in_row_order(self.learned.h))
+            learned = self.learned_heuristic._replace(h=table_in_row_order(self.learned_heuristic.h))
             return AgentView(learned=learned, best=int(st.best), depths=self._lookahead_depth_map())
-        cells = self.ball.cells[: int(st.closed)]
+        cells = self.lookahead_ball.cells[: int(st.closed)]
         return AgentView(
             search=search,
             best=int(st.best),
             root=int(search.control[0].root),
-            learned=self.learned,
+            learned=self.learned_heuristic,
             groups={"local space": cells[search.nodes["place"][cells] == CLOSED]},
             numbers={"h updates": float(st.updates)},
             depths=self._lookahead_depth_map(),
@@ -138,7 +140,7 @@ SPEC = AgentSpec(
             32.0,
             step=0.5,
         ),
-        ON_UNBLOCK,
+        ON_UNBLOCK_PARAM,
     ),
     family="learning",
     keeps_h=True,

@@ -10,8 +10,8 @@ Deviations: docs/deviations.md.
 Known weakness: the backup costs about as much as the search.
 """
 
-from agents.learning import ON_UNBLOCK
-from agents.local_search import LOOKAHEAD, MOVES, LocalSearchAgent
+from agents.learning_agent import ON_UNBLOCK_PARAM
+from agents.local_search_agent import LOOKAHEAD_PARAM, MOVES_PARAM, LocalSearchAgent
 from sim.agent_api import AgentSpec
 
 
@@ -25,7 +25,7 @@ SPEC = AgentSpec(
     paper="Koenig and Sun 2009",
     summary="Learns h of all cells in an A*-shaped space around it, then walks out of it.",
     make=LssLrta,
-    params=(LOOKAHEAD, MOVES, ON_UNBLOCK),
+    params=(LOOKAHEAD_PARAM, MOVES_PARAM, ON_UNBLOCK_PARAM),
     family="learning",
     keeps_h=True,
     shows=frozenset({"groups"}),

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from agents.dt_lrta import DepthChoosingAgent, dmax_param
-from agents.learning import ON_UNBLOCK
+from agents.learning_agent import ON_UNBLOCK_PARAM
 from sim.agent_api import AgentSpec
 from sim.kernels import depth_control
 from sim.params import Value
@@ -38,7 +38,7 @@ SPEC = AgentSpec(
     paper="Dynamic Control in Real-Time Heuristic Search",
     summary="A reference: LRTA* that tries all depths before each move and is charged for the right one only.",
     make=OracleLrta,
-    params=(dmax_param(10), ON_UNBLOCK),
+    params=(dmax_param(10), ON_UNBLOCK_PARAM),
     family="learning",
     is_real_time=False,
     keeps_h=True,

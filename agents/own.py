@@ -8,8 +8,8 @@
 
 The base class holds the map and counts expansions: `expand` returns the neighbours of a cell and costs one expansion.
 An agent may also read position, start, goal, budget, left (remaining expansions of this tick), grid, distance(a, b),
-and its parameters by their names. It cannot write to the map, and the referee (sim/rules.py) checks its moves like
-those of all agents.
+and its parameters by their names. It cannot write to the map, and the referee (sim/referee_rules.py) checks its moves
+like those of all agents.
 """
 
 from collections.abc import Mapping, Sequence

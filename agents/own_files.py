@@ -2,7 +2,7 @@
 
     spec = load_agent_file(path)           run the file and register its agent; raises a ConfigError
     spec = reload_agent_file(spec.key)     load the saved file again as a new version of the agent
-    is_trusted(path), store_trust(path)    read or store the user's consent to run exactly this content
+    is_file_trusted(path), store_file_trust(path)    read or store the user's consent to run exactly this content
 
 The key of an agent is the name of its file without `.py`. Every content of the file that was run is a version of the
 agent, named by the first digits of its hash, so a run computed with an old version stays reproducible. A copy of each
@@ -21,22 +21,22 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from agents import output
-from agents.guarded import (
-    VERSION_PARAM,
+from agents import stdout_guard
+from agents.guarded_agent import (
+    VERSION_PARAM_NAME,
     GuardedAgent,
     call_user_code_guarded,
     describe_user_code_error,
     user_file_traceback_lines,
 )
 from agents.own import OwnAgent
-from agents.registry import SPECS_BY_KEY, register_agent
+from agents.registry import AGENT_SPECS_BY_KEY, register_agent
+from files.disk import read_file, write_file_atomically
 from sim.agent_api import Agent, AgentSpec, Problem
-from sim.commands import AgentConfig
-from sim.files.disk import read_file, write_file_atomically
-from sim.files.user_folders import create_private_folder, state_folder
 from sim.params import ConfigError, Param, Value, value_as_in_python
-from sim.rules import AgentFailedError
+from sim.referee_rules import AgentFailedError
+from sim.system.user_folders import create_private_folder, state_folder
+from sim.world_commands import AgentConfig
 
 AGENT_FILE_SUFFIX = ".py"
 MAX_FILE_BYTES = 1_000_000  # maximum size of an agent's Python file, in bytes
@@ -45,7 +45,7 @@ LOADED_FILES_VARIABLE = "BACKMOVE_OWN_AGENTS"
 
 _KEY_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _VERSION_DIGITS = 8  # number of hexadecimal digits, of the hash of a file's content, that name a version of the file
-_IMPORT_PATIENCE_S = 30.0  # time limit in seconds for running an agent's file once, including its imports
+_IMPORT_TIME_LIMIT_S = 30.0  # time limit in seconds for running an agent's file once, including its imports
 
 
 @dataclass
@@ -54,11 +54,11 @@ class OwnFile:
 
     key: str
     path: Path
-    versions: dict[str, AgentSpec] = field(default_factory=dict)
+    spec_by_version: dict[str, AgentSpec] = field(default_factory=dict)
 
     def version_texts(self) -> Iterator[tuple[str, bytes]]:
         """Yield the name and the source text of each version, the current version last."""
-        for version in self.versions:
+        for version in self.spec_by_version:
             text = _stored_version_text(self.key, version)
             if text is None:
                 text = read_file(self.path, MAX_FILE_BYTES, AGENT_FILE_SUFFIX)
@@ -67,10 +67,10 @@ class OwnFile:
 
     def spec_of_version(self, version: str) -> AgentSpec:
         """Return the spec of a version. A version that was stored by an earlier start of the program is run first."""
-        if version not in self.versions:
+        if version not in self.spec_by_version:
             text = _stored_version_text(self.key, version)
-            self.versions[version] = _spec_of_source_text(self, text if text is not None else b"", version)
-        return self.versions[version]
+            self.spec_by_version[version] = _spec_of_source_text(self, text if text is not None else b"", version)
+        return self.spec_by_version[version]
 
 
 LOADED_FILES: dict[str, OwnFile] = {}  # key of a user's agent -> its file; contains all files that have been loaded
@@ -120,7 +120,7 @@ class VersionParam(Param):
 
     def parse_value(self, value: object, where: str = "") -> Value:
         text = str(value)
-        is_known = text in LOADED_FILES[self.key].versions or _stored_version_text(self.key, text) is not None
+        is_known = text in LOADED_FILES[self.key].spec_by_version or _stored_version_text(self.key, text) is not None
         return text if is_known else self.default
 
 
@@ -143,7 +143,7 @@ def agent_key_of_file(path: Path) -> str:
             f"{path}: expected a file such as my_agent.py (letters, digits, - and _), which names its agent"
         )
     key = path.stem.lower()
-    if key in SPECS_BY_KEY and not SPECS_BY_KEY[key].is_own:
+    if key in AGENT_SPECS_BY_KEY and not AGENT_SPECS_BY_KEY[key].is_own:
         raise ConfigError(f"{path}: '{key}' is the name of a built-in agent; rename the file")
     return key
 
@@ -184,10 +184,12 @@ def reload_agent_file(key: str) -> AgentSpec:
 
 def _add_file_version(file: OwnFile, text: bytes) -> AgentSpec:
     version = content_digest(text)[:_VERSION_DIGITS]
-    spec = file.versions[version] = _spec_of_source_text(file, text, version)
+    spec = file.spec_by_version[version] = _spec_of_source_text(file, text, version)
     _store_version(file.key, version, text)
-    choices = tuple(file.versions)
-    which = VersionParam(VERSION_PARAM, str, version, "version of the file", choices=choices, symbol="", key=file.key)
+    choices = tuple(file.spec_by_version)
+    which = VersionParam(
+        VERSION_PARAM_NAME, str, version, "version of the file", choices=choices, symbol="", key=file.key
+    )
     return replace(spec, make=GuardedFactory(file.key), params=(*spec.params, which))
 
 
@@ -196,9 +198,9 @@ def _spec_of_source_text(file: OwnFile, text: bytes, version: str) -> AgentSpec:
     module = types.ModuleType(f"backmove_own_{file.key.replace('-', '_')}_{version}")
     module.__file__ = str(file.path)
     sys.modules[module.__name__] = module  # registered, because pickle looks up the classes of the file here
-    output.reserve_stdout_for_results()
+    stdout_guard.reserve_stdout_for_results()
     try:
-        found = call_user_code_guarded(partial(_run_user_file, module, text, file), file.path, _IMPORT_PATIENCE_S)
+        found = call_user_code_guarded(partial(_run_user_file, module, text, file), file.path, _IMPORT_TIME_LIMIT_S)
     except AgentFailedError as error:
         raise ConfigError(str(error)) from None
     if isinstance(found, ConfigError):
@@ -229,7 +231,7 @@ def _spec_in_module(module: types.ModuleType, file: OwnFile) -> AgentSpec:
 
 def _spec_of_agent_class(kind: type[OwnAgent], file: OwnFile) -> AgentSpec:
     for param in kind.params:
-        if not isinstance(param, Param) or not param.name.isidentifier() or param.name == VERSION_PARAM:
+        if not isinstance(param, Param) or not param.name.isidentifier() or param.name == VERSION_PARAM_NAME:
             raise ConfigError(f"{file.path.name}: {kind.__name__}.params: expected Params with names, got {param!r}")
         if hasattr(OwnAgent, param.name) or param.name in OwnAgent.__annotations__:
             raise ConfigError(
@@ -276,11 +278,11 @@ def with_pinned_version(config: AgentConfig) -> AgentConfig:
 
     Other agents, and configs that have a version, are returned unchanged.
     """
-    spec = SPECS_BY_KEY.get(config.kind)
-    which = spec.param(VERSION_PARAM) if spec is not None and spec.is_own else None
-    if which is None or VERSION_PARAM in config.params:
+    spec = AGENT_SPECS_BY_KEY.get(config.kind)
+    which = spec.param(VERSION_PARAM_NAME) if spec is not None and spec.is_own else None
+    if which is None or VERSION_PARAM_NAME in config.params:
         return config
-    return replace(config, params={**config.params, VERSION_PARAM: which.default})
+    return replace(config, params={**config.params, VERSION_PARAM_NAME: which.default})
 
 
 # --- the user's consent ---------------------------------------------------------------------------
@@ -303,13 +305,13 @@ def _trusted_files() -> list[list[str]]:
     return []
 
 
-def is_trusted(path: str | os.PathLike[str]) -> bool:
+def is_file_trusted(path: str | os.PathLike[str]) -> bool:
     """Return whether the user has consented to running this file with its current content."""
     absolute = os.path.abspath(path)
     return [absolute, content_digest(read_file(absolute, MAX_FILE_BYTES, AGENT_FILE_SUFFIX))] in _trusted_files()
 
 
-def store_trust(path: str | os.PathLike[str]) -> None:
+def store_file_trust(path: str | os.PathLike[str]) -> None:
     """Store the user's consent to run this file's current content. If storing fails, the user is asked again."""
     absolute = os.path.abspath(path)
     agreed = _trusted_files()
@@ -355,7 +357,7 @@ def _update_environment_variable() -> None:
     """Store the loaded user files and their versions in an environment variable, for child processes started later."""
     named = []
     for file in LOADED_FILES.values():
-        version = SPECS_BY_KEY[file.key].param(VERSION_PARAM)
+        version = AGENT_SPECS_BY_KEY[file.key].param(VERSION_PARAM_NAME)
         assert version is not None, file.key
         named.append([str(file.path), version.default])
     os.environ[LOADED_FILES_VARIABLE] = json.dumps(named)
@@ -384,7 +386,7 @@ def register_received_agents(files: Iterable[SentVersion]) -> None:
     for received in files:
         key = agent_key_of_file(received.path)
         file = LOADED_FILES.setdefault(key, OwnFile(key, received.path))
-        if received.version not in file.versions:
+        if received.version not in file.spec_by_version:
             register_agent(_add_file_version(file, received.text))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning import ON_UNBLOCK, LearningAgent
+from agents.learning_agent import ON_UNBLOCK_PARAM, LearningAgent
 from sim.agent_api import AgentSpec, AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import p_lrta
@@ -26,7 +26,9 @@ class PLrta(LearningAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params)
         # Search that records the updated cells for display only. Its size is 1 if the agent is not displayed.
-        self.notebook = new_search_without_heap(problem.grid.cells if problem.watched else 1, problem.watched)
+        self.displayed_updates_search = new_search_without_heap(
+            problem.grid.cells if problem.watched else 1, problem.watched
+        )
         self._create_update_queue()
 
     def _max_updates_per_move(self) -> int:
@@ -34,14 +36,14 @@ class PLrta(LearningAgent):
         return int(self.params["updates"]) or int(self.params["queue"])
 
     def _create_update_queue(self) -> None:
-        self.state[0].queued = self.state[0].closed = 0
-        self.queue = p_lrta.new_update_queue(
+        self.state_record[0].queued = self.state_record[0].closed = 0
+        self.update_queue = p_lrta.new_update_queue(
             int(self.params["queue"]), self._max_updates_per_move(), self.problem.grid.cells
         )
 
     def _forget_learned_h(self) -> None:
         super()._forget_learned_h()
-        p_lrta.clear_queue(self.queue, self.state)
+        p_lrta.clear_update_queue(self.update_queue, self.state_record)
 
     def set_param(self, name: str, value: Value) -> None:
         super().set_param(name, value)
@@ -50,10 +52,16 @@ class PLrta(LearningAgent):
 
     def on_change(self, change: MapChange) -> None:
         super().on_change(change)
-        p_lrta.remove_blocked_cells(self.ground, self.queue, self.state)
+        p_lrta.remove_blocked_cells(self.map_arrays, self.update_queue, self.state_record)
 
-    def parts(self) -> tuple[Any, ...]:
-        return self.ground, self.learned, self.queue, self.notebook, self.state
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        return (
+            self.map_arrays,
+            self.learned_heuristic,
+            self.update_queue,
+            self.displayed_updates_search,
+            self.state_record,
+        )
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         updates = min(self._max_updates_per_move(), budget - 1)
@@ -64,12 +72,15 @@ class PLrta(LearningAgent):
         return OwnCounts(memory=int(self.params["queue"]) + self.learned_cell_count())
 
     def view(self) -> AgentView:
-        st = self.state[0]
+        st = self.state_record[0]
         return AgentView(
-            search=self.notebook if self.problem.watched else None,
+            search=self.displayed_updates_search if self.problem.watched else None,
             best=int(st.best),
-            learned=self.learned,
-            groups={"local space": self.queue.updated[: int(st.closed)], "queued": self.queue.cells[: int(st.queued)]},
+            learned=self.learned_heuristic,
+            groups={
+                "local space": self.update_queue.updated_cells[: int(st.closed)],
+                "queued": self.update_queue.cells[: int(st.queued)],
+            },
             numbers={"queued": float(st.queued), "h updates": float(st.updates)},
         )
 
@@ -85,7 +96,7 @@ SPEC = AgentSpec(
         Param(
             "updates", int, 0, "maximum updates from the queue before a move; 0: as many as fit in the queue", 0, 1000
         ),
-        ON_UNBLOCK,
+        ON_UNBLOCK_PARAM,
     ),
     family="learning",
     keeps_h=True,

@@ -18,22 +18,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.column_agent import DatabaseColumnAgent, prepare_database_column
-from agents.learning import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK, LearningAgent
-from agents.pra import ABSTRACT_COST
-from agents.prepared_data import after_change_param
-from sim import databases
+from agents.learning_agent import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK_PARAM, LearningAgent
+from agents.pra import ABSTRACT_COST_PARAM
+from agents.prepared_data_mixins import after_change_param
+from sim import subgoal_databases
 from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status
 from sim.kernels import dynamic_control, learner, pr_lrta
 from sim.kernels.level_lrta import NodeBall, new_node_ball
-from sim.kernels.levels import STRAIGHT_LINE, Corridor, new_corridor
+from sim.kernels.levels import STRAIGHT_LINE_COST, Corridor, new_corridor
 from sim.kernels.lrta import LookaheadBall
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.search import Search, max_known_cells, new_search
 from sim.kernels.targets import TargetHeuristics, goal_only_targets, new_target_heuristics, with_larger_hash_table
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import DataRecipe
+from sim.prepared_data import DataRecipe
 
 
 class LegMemory(NamedTuple):
@@ -48,9 +48,9 @@ class LegMemory(NamedTuple):
 
 def search_and_database_levels(levels: Any, params: Mapping[str, Value]) -> tuple[int, int]:
     """Return the level on which LRTA* runs and the level of the database, which is higher if it has subgoals."""
-    level = databases.clipped_level(levels, int(params["level"]))
+    level = subgoal_databases.clipped_level(levels, int(params["level"]))
     min_level = level + 1 if params["goal_control"] == "database" else level
-    return level, databases.clipped_level(levels, max(min_level, int(params["database_level"])))
+    return level, subgoal_databases.clipped_level(levels, max(min_level, int(params["database_level"])))
 
 
 def pr_lrta_column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -> DataRecipe | None:
@@ -62,14 +62,14 @@ def pr_lrta_column_recipe(levels: Any, goal: int, params: Mapping[str, Value]) -
         params: Parameters of the agent.
     """
     lower, level = search_and_database_levels(levels, params)
-    region = databases.region_of_cell(levels, goal, level)
+    region = subgoal_databases.region_of_cell(levels, goal, level)
     uses_depths, uses_subgoals = params["depth_control"] == "database", params["goal_control"] == "database"
     if region < 0 or not (uses_depths or uses_subgoals):
         return None
     if not uses_depths:
-        return databases.database_column_recipe(level, region, 0, "subgoals")
+        return subgoal_databases.database_column_recipe(level, region, 0, "subgoals")
     needs = "near depths" if uses_subgoals else "far depths"
-    return databases.abstract_column_recipe(
+    return subgoal_databases.abstract_column_recipe(
         lower, level, region, int(params["cap"]), needs, str(params["abstract_cost"])
     )
 
@@ -82,13 +82,15 @@ class PrLrta(DatabaseColumnAgent):
         LearningAgent.__init__(self, problem, params)
         cells = problem.grid.cells
         self.search = new_search(cells, counts_heat=problem.watched, notes_order=problem.watched)
-        self.ball = LookaheadBall(self.search, untouched_zeros(cells, np.int32), untouched_zeros(cells, np.float64))
-        self.path = untouched_zeros(cells, np.int32)
-        self.control = np.zeros(1, pr_lrta.CONTROL).view(np.recarray)
-        self.control[0].sees_all = problem.watched
-        self.tables = new_target_heuristics(self.ground, problem.goal)
+        self.lookahead_ball = LookaheadBall(
+            self.search, lazily_allocated_zeros(cells, np.int32), lazily_allocated_zeros(cells, np.float64)
+        )
+        self.leg_path = lazily_allocated_zeros(cells, np.int32)
+        self.control_record = np.zeros(1, pr_lrta.CONTROL).view(np.recarray)
+        self.control_record[0].sees_all = problem.watched
+        self.tables = new_target_heuristics(self.map_arrays, problem.goal)
         # Changes of h counted in tables that were reset, plus one for each reset. With it `h_changes` never falls.
-        self.lost_changes = 0
+        self.h_changes_before_resets = 0
         self._reset_visit_counts()
         self.fetch_initial_data(problem.grid, params)
         self.on_rebuilt_data()
@@ -96,33 +98,38 @@ class PrLrta(DatabaseColumnAgent):
     # --- data ---
 
     def _fill_control_record(self) -> None:
-        it, params = self.control[0], self.params
-        it.level, it.high_level = search_and_database_levels(self.levels, params)
-        it.first = self.levels.first[it.high_level]
+        it, params = self.control_record[0], self.params
+        it.level, it.high_level = search_and_database_levels(self.abstraction_levels, params)
+        it.first = self.abstraction_levels.first[it.high_level]
         it.uses_subgoals = params["goal_control"] == "database" and self.has_database_column
         it.uses_depths = params["depth_control"] == "database" and self.has_database_column
         it.depth, it.cap, it.gamma = params["depth"], params["cap"], params["gamma"]
-        it.rule = dynamic_control.PER_CELL
-        it.arc_diagonal = STRAIGHT_LINE if params["abstract_cost"] == "straight" else self.problem.grid.diagonal_cost
+        it.rule = dynamic_control.DROP_AT_THIS_CELL
+        it.arc_diagonal = (
+            STRAIGHT_LINE_COST if params["abstract_cost"] == "straight" else self.problem.grid.diagonal_cost
+        )
         it.uses_levels = not self.is_stale
 
     def on_rebuilt_data(self) -> None:
         """Allocate memory for the rebuilt abstraction, and forget h values that were learned for the old regions."""
-        count = self.levels.parent.size
-        self.node_ball, self.corridor = new_node_ball(count), new_corridor(self.ground, count)
+        count = self.abstraction_levels.parent.size
+        self.node_ball, self.corridor = new_node_ball(count), new_corridor(self.map_arrays, count)
         self._reset_region_tables()
         self._drop_plan()
 
     def _reset_region_tables(self) -> None:
-        self.forgotten_cells = self.learned_cell_count()
-        self.lost_changes += int(self.tables.aimed[0].changes) + 1
-        self.tables = new_target_heuristics(self.ground, int(self.state[0].goal))
+        self.forgotten_cell_count = self.learned_cell_count()
+        self.h_changes_before_resets += int(self.tables.present_target[0].changes) + 1
+        self.tables = new_target_heuristics(self.map_arrays, int(self.state_record[0].goal))
 
     # --- the contract ---
 
     @property
     def h_changes(self) -> int:
-        return int(self.learned.target[0].changes + self.tables.aimed[0].changes) + self.lost_changes
+        return (
+            int(self.learned_heuristic.target[0].changes + self.tables.present_target[0].changes)
+            + self.h_changes_before_resets
+        )
 
     def _forget_learned_h(self) -> None:
         super()._forget_learned_h()
@@ -134,12 +141,12 @@ class PrLrta(DatabaseColumnAgent):
         super().set_param(name, value)
 
     def _drop_plan_if_cut(self) -> bool:
-        if not learner.is_planned_path_cut(self.ground, self.path, self.state):
+        if not learner.is_planned_path_blocked(self.map_arrays, self.leg_path, self.state_record):
             return False
         self._drop_plan()
         return True
 
-    def searches(self) -> tuple[Search, ...]:
+    def searches_of_agent(self) -> tuple[Search, ...]:
         return self.node_ball.nodes.search, self.search
 
     def _learned_cell_count_now(self) -> int:
@@ -155,34 +162,43 @@ class PrLrta(DatabaseColumnAgent):
         known = cells + max_known_cells(self.node_ball.nodes.search) + self.learned_cell_count()
         return OwnCounts(known, self.database_bytes)
 
-    def run(self, budget: int, rows: np.ndarray) -> int:
+    def run_with_data(self, budget: int, rows: np.ndarray) -> int:
         done = 0
         while True:
-            plan = LegMemory(self.node_ball, self.tables, self.corridor, self.search, self.path)
-            memory = self.column.tables, plan, goal_only_targets(self.learned), self.ball, self.visits, self.control
-            done += int(pr_lrta.run_ticks(self.ground, self.levels, *memory, self.state, rows[done:]))
+            plan = LegMemory(self.node_ball, self.tables, self.corridor, self.search, self.leg_path)
+            memory = (
+                self.database_column.tables,
+                plan,
+                goal_only_targets(self.learned_heuristic),
+                self.lookahead_ball,
+                self.visit_counts,
+                self.control_record,
+            )
+            done += int(
+                pr_lrta.run_ticks(self.map_arrays, self.abstraction_levels, *memory, self.state_record, rows[done:])
+            )
             if done == rows.size or self.status is not Status.ACTIVE:
                 return done
             self.tables = with_larger_hash_table(self.tables)
 
     def _lookahead_depth_map(self) -> np.ndarray | None:
         """Return the table of lookahead depths to display, for each cell the depth of its region in the database."""
-        it = self.control[0]
+        it = self.control_record[0]
         if not (it.uses_levels and it.uses_depths):
             return None
-        return databases.lookahead_depths_of_cells(self.abstraction, self.column, int(it.high_level))
+        return subgoal_databases.lookahead_depths_of_cells(self.abstraction, self.database_column, int(it.high_level))
 
     def view(self) -> AgentView:
-        it, st = self.control[0], self.state[0]
+        it, st = self.control_record[0], self.state_record[0]
         inside = self.corridor.cells[: int(self.corridor.size[0])]
-        end = [int(self.path[int(st.length) - 1])] if st.length else []
+        end = [int(self.leg_path[int(st.length) - 1])] if st.length else []
         return AgentView(
             search=self.search if self.search.control[0].search else None,
             best=int(st.best),
             root=int(self.search.control[0].root) if self.search.control[0].search else -1,
-            path=self.path[: int(st.length)],
+            path=self.leg_path[: int(st.length)],
             head=int(st.head) if st.length else 0,
-            learned=self.learned,
+            learned=self.learned_heuristic,
             groups={"corridor": inside},
             numbers={
                 "depth": float(it.last_depth),
@@ -227,8 +243,8 @@ SPEC = AgentSpec(
             13,
         ),
         Param("cap", int, 10, "largest lookahead depth in the database", 1, 32, symbol="c"),
-        ABSTRACT_COST,
-        ON_UNBLOCK,
+        ABSTRACT_COST_PARAM,
+        ON_UNBLOCK_PARAM,
         after_change_param("rebuild"),
     ),
     family="learning",

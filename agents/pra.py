@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 
 from agents.kernel_agent import KernelAgent
-from agents.prepared_data import AbstractionMixin, after_change_param, prepare_abstraction
-from agents.sliced import MODE
+from agents.prepared_data_mixins import AbstractionMixin, after_change_param, prepare_abstraction
+from agents.sliced_agent import MODE_PARAM
 from sim.abstraction import region_map
 from sim.agent_api import AgentSpec, AgentView, Problem, Status, event_words
 from sim.grid import MapChange
 from sim.kernels import log, pra
-from sim.kernels.distance import UNLIMITED
-from sim.kernels.levels import STRAIGHT_LINE, new_corridor, new_node_search
+from sim.kernels.distance import UNLIMITED_EXPANSIONS
+from sim.kernels.levels import STRAIGHT_LINE_COST, new_corridor, new_node_search
 from sim.kernels.search import Search, new_search
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
 
-ABSTRACT_COST = Param(
+ABSTRACT_COST_PARAM = Param(
     "abstract_cost",
     str,
     "octile",
@@ -39,12 +39,12 @@ ABSTRACT_COST = Param(
 )
 
 _EVENT_KEYS = {
-    pra.BEGAN: "begin",
-    pra.BEGAN_ON_MAP: "without data",
-    pra.REFINED: "refine",
-    pra.ENDED_IN_REGIONS: "ended among",
-    pra.FOUND_PATH: "path",
-    pra.WAITED: "rebuild",
+    pra.PLAN_BEGAN: "begin",
+    pra.PLAN_BEGAN_ON_MAP: "without data",
+    pra.PATH_REFINED: "refine",
+    pra.TICK_ENDED_IN_REGIONS: "ended among",
+    pra.PATH_FOUND: "path",
+    pra.WAITED_FOR_REGIONS: "rebuild",
 }
 
 
@@ -52,43 +52,43 @@ class Pra(AbstractionMixin, KernelAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         KernelAgent.__init__(self, pra.STATE)
         self.problem, self.params = problem, dict(params)
-        self.ground = problem.grid.ground
+        self.map_arrays = problem.grid.map_arrays
         self.fetch_initial_data(problem.grid, params)
         self.search = new_search(problem.grid.cells, counts_heat=problem.watched, notes_order=problem.watched)
         self.path = np.zeros(problem.grid.cells, np.int32)
-        pra.place_agent(self.state, problem.start, problem.goal)
+        pra.place_agent(self.state_record, problem.start, problem.goal)
         self.on_rebuilt_data()
 
-    def searches(self) -> tuple[Search, ...]:
-        return self.nodes.search, self.search
+    def searches_of_agent(self) -> tuple[Search, ...]:
+        return self.node_search.search, self.search
 
     def own_counts(self) -> OwnCounts:
         return OwnCounts(super().own_counts().memory, self.database_bytes)
 
     def on_rebuilt_data(self) -> None:
         """Allocate memory for the rebuilt abstraction, and drop the plan."""
-        self.nodes = new_node_search(self.levels.parent.size)
-        self.corridor = new_corridor(self.ground, self.levels.parent.size)
+        self.node_search = new_node_search(self.abstraction_levels.parent.size)
+        self.corridor = new_corridor(self.map_arrays, self.abstraction_levels.parent.size)
         self._apply_params()
 
     def _apply_params(self) -> None:
-        st = self.state[0]
+        st = self.state_record[0]
         st.fixed_level, st.is_wide = self.params["level"], self.params["wide"]
         st.has_enough = self.params["enough"]
-        st.keep = int(self.params["keep"]) or pra.WHOLE_PATHS
+        st.keep = int(self.params["keep"]) or pra.REFINE_WHOLE_PATHS
         st.arc_diagonal = (
-            STRAIGHT_LINE if self.params["abstract_cost"] == "straight" else self.problem.grid.diagonal_cost
+            STRAIGHT_LINE_COST if self.params["abstract_cost"] == "straight" else self.problem.grid.diagonal_cost
         )
         st.is_planning = st.length = 0
 
     def _restart_agent(self) -> None:
-        st = self.state[0]
-        pra.place_agent(self.state, st.loc, st.goal)
+        st = self.state_record[0]
+        pra.place_agent(self.state_record, st.loc, st.goal)
         st.restarts += 1
         st.marks |= log.RESTARTED
 
     def set_goal(self, goal: int) -> None:
-        self.state[0].goal = goal
+        self.state_record[0].goal = goal
         self._restart_agent()
 
     def set_param(self, name: str, value: Value) -> None:
@@ -101,7 +101,7 @@ class Pra(AbstractionMixin, KernelAgent):
         self._restart_agent()
 
     def refused(self, cell: int) -> None:
-        pra.place_agent(self.state, cell, self.state[0].goal)
+        pra.place_agent(self.state_record, cell, self.state_record[0].goal)
 
     def on_change(self, change: MapChange) -> None:
         self.update_data_after_change(change)
@@ -112,18 +112,26 @@ class Pra(AbstractionMixin, KernelAgent):
     def rebuild_expansions_per_tick(self, budget: int) -> float:
         return inf if self.params["mode"] == "instant" else float(budget)
 
-    def parts(self) -> tuple[Any, ...]:
-        return self.ground, self.levels, self.nodes, self.corridor, self.search, self.path, self.state
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        return (
+            self.map_arrays,
+            self.abstraction_levels,
+            self.node_search,
+            self.corridor,
+            self.search,
+            self.path,
+            self.state_record,
+        )
 
-    def run(self, budget: int, rows: np.ndarray) -> int:
-        if self.left > 0.0:
-            return int(pra.wait_ticks(self.state, rows))
-        self.state[0].uses_levels = not self.is_stale
-        expansions = int(UNLIMITED) if self.params["mode"] == "instant" else budget
+    def run_with_data(self, budget: int, rows: np.ndarray) -> int:
+        if self.rebuild_expansions_left > 0.0:
+            return int(pra.wait_ticks(self.state_record, rows))
+        self.state_record[0].uses_levels = not self.is_stale
+        expansions = int(UNLIMITED_EXPANSIONS) if self.params["mode"] == "instant" else budget
         return int(self.call_kernel(pra.run_ticks, expansions, rows))
 
     def view(self) -> AgentView:
-        st = self.state[0]
+        st = self.state_record[0]
         length = int(st.length)
         inside = self.corridor.cells[: int(self.corridor.size[0])]
         return AgentView(
@@ -151,14 +159,14 @@ SPEC = AgentSpec(
     summary="A reference that plans among regions of the map, then refines the path inside them before it walks.",
     make=Pra,
     params=(
-        MODE,
+        MODE_PARAM,
         Param(
             "level", int, 0, "level on which to begin; 0: half the level of the region that start and goal share", 0, 20
         ),
         Param("enough", bool, False, "begin on a lower level if this one has fewer than 2 sqrt(cells) regions"),
         Param("wide", bool, True, "refine a path inside its regions and their neighbours, not only inside its regions"),
         Param("keep", int, 0, "steps of a path that are refined before the agent walks; 0: all", 0, 1000, symbol="K"),
-        ABSTRACT_COST,
+        ABSTRACT_COST_PARAM,
         after_change_param("fall back"),
     ),
     family="reference",

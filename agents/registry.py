@@ -29,7 +29,7 @@ from agents import (
 from sim.agent_api import AgentSpec, AgentSpecTable
 from sim.params import ConfigError, unknown_agent_hint
 
-SPECS: list[AgentSpec] = [
+AGENT_SPECS: list[AgentSpec] = [
     astar.SPEC,
     wastar.SPEC,
     gbfs.SPEC,
@@ -55,20 +55,20 @@ SPECS: list[AgentSpec] = [
     dt_lrta.SPEC,
     oracle_lrta.SPEC,
 ]
-SPECS_BY_KEY = AgentSpecTable({spec.key: spec for spec in SPECS})
+AGENT_SPECS_BY_KEY = AgentSpecTable({spec.key: spec for spec in AGENT_SPECS})
 
 
 def register_agent(spec: AgentSpec) -> None:
-    """Register a user-defined agent. A new version takes the place of the previous version in `SPECS`."""
+    """Register a user-defined agent. A new version takes the place of the previous version in `AGENT_SPECS`."""
     assert spec.is_own
-    if spec.key in SPECS_BY_KEY:
-        SPECS[SPECS.index(SPECS_BY_KEY[spec.key])] = spec
+    if spec.key in AGENT_SPECS_BY_KEY:
+        AGENT_SPECS[AGENT_SPECS.index(AGENT_SPECS_BY_KEY[spec.key])] = spec
     else:
-        SPECS.append(spec)
-    SPECS_BY_KEY[spec.key] = spec
+        AGENT_SPECS.append(spec)
+    AGENT_SPECS_BY_KEY[spec.key] = spec
 
 
-def find_spec(key: object, where: str = "agent") -> AgentSpec:
+def find_agent_spec(key: object, where: str = "agent") -> AgentSpec:
     """Return the spec of the agent with this key.
 
     Args:
@@ -78,6 +78,6 @@ def find_spec(key: object, where: str = "agent") -> AgentSpec:
     Raises:
         ConfigError: There is no such agent; the message suggests the most similar key.
     """
-    if key not in SPECS_BY_KEY:
-        raise ConfigError(f"{where}: no agent '{key}'{unknown_agent_hint(key, SPECS_BY_KEY)}")
-    return SPECS_BY_KEY[str(key)]
+    if key not in AGENT_SPECS_BY_KEY:
+        raise ConfigError(f"{where}: no agent '{key}'{unknown_agent_hint(key, AGENT_SPECS_BY_KEY)}")
+    return AGENT_SPECS_BY_KEY[str(key)]

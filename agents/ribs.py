@@ -27,34 +27,34 @@ from sim.params import Param, Value
 class Ribs(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, ribs.STATE)
-        self.memory = ribs.new_ribs_memory(problem.grid.cells)
+        self.ribs_memory = ribs.new_ribs_memory(problem.grid.cells)
         self._reset_agent(problem.start)
 
     def _new_search(self) -> Search:
         return new_search_without_heap(self.problem.grid.cells, self.problem.watched)
 
     def _reset_agent(self, start: int) -> None:
-        st = self.state[0]
+        st = self.state_record[0]
         st.prunes_dead, st.prunes_redundant = self.params["dead"], self.params["redundant"]
-        ribs.reset_agent(self.ground, self.search, self.memory, self.state, start, self.goal)
+        ribs.reset_agent(self.map_arrays, self.search, self.ribs_memory, self.state_record, start, self.goal)
 
-    def parts(self) -> tuple[Any, ...]:
-        return self.ground, self.search, self.memory, self.state
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        return self.map_arrays, self.search, self.ribs_memory, self.state_record
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         return int(self.call_kernel(ribs.run_ticks, budget, rows))
 
     def on_change(self, change: MapChange) -> None:
-        ribs.on_change(self.ground, self.search, self.memory, self.state, change.tails, change.rose)
+        ribs.on_change(self.map_arrays, self.search, self.ribs_memory, self.state_record, change.tails, change.rose)
 
     def best(self) -> int:
         """Return -1: RIBS has no best open cell, because the agent always expands the cell that it is on."""
         return -1
 
     def view(self) -> AgentView:
-        st = self.state[0]
+        st = self.state_record[0]
         chain = np.empty(self.problem.grid.cells, np.int32)
-        length = int(ribs.trace_tree_path(self.ground, self.search, self.loc, chain))
+        length = int(ribs.trace_tree_path(self.map_arrays, self.search, self.loc, chain))
         numbers = {"limit": float(st.limit), "iteration": float(st.iteration)}
         if np.isfinite(st.next_limit):
             numbers["next limit"] = float(st.next_limit)
@@ -64,8 +64,8 @@ class Ribs(BestFirstAgent):
             path=np.ascontiguousarray(chain[:length][::-1]),
             head=length - 1,
             groups={
-                "dead": self.memory.dead[: int(st.dead_count)],
-                "redundant": self.memory.redundant[: int(st.redundant_count)],
+                "dead": self.ribs_memory.dead_cells[: int(st.dead_count)],
+                "redundant": self.ribs_memory.redundant_cells[: int(st.redundant_count)],
             },
             numbers=numbers,
         )

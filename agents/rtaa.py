@@ -8,14 +8,14 @@ Deviations: docs/deviations.md.
 Known weakness: learned values are less informed than with LSS-LRTA*, so with an equal n the agent walks further.
 """
 
-from agents.learning import ON_UNBLOCK
-from agents.local_search import LOOKAHEAD, MOVES, LocalSearchAgent
+from agents.learning_agent import ON_UNBLOCK_PARAM
+from agents.local_search_agent import LOOKAHEAD_PARAM, MOVES_PARAM, LocalSearchAgent
 from sim.agent_api import AgentSpec
 from sim.kernels import local_search
 
 
 class Rtaa(LocalSearchAgent):
-    backup_rule = local_search.ADAPTIVE
+    backup_rule = local_search.RTAA_BACKUP
 
 
 SPEC = AgentSpec(
@@ -24,7 +24,7 @@ SPEC = AgentSpec(
     paper="Koenig and Likhachev 2006",
     summary="Raises h of an A*-shaped space around it by subtraction alone, then walks out of it.",
     make=Rtaa,
-    params=(LOOKAHEAD, MOVES, ON_UNBLOCK),
+    params=(LOOKAHEAD_PARAM, MOVES_PARAM, ON_UNBLOCK_PARAM),
     family="learning",
     keeps_h=True,
     shows=frozenset({"groups"}),

@@ -4,7 +4,7 @@ Algorithm 3 of "Time-Bounded Best-First Search" is stated for weighted A*. Its r
 costs, which a greedy search does not have. A lazy greedy agent therefore restarts only if the cost of arcs rose.
 """
 
-from agents.tb_bfs import LAZY_RULE, NO_PATH, RESTART, TbGreedy
+from agents.tb_bfs import LAZY_RULE_PARAM, NO_PATH_PARAM, RESTART_PARAM, TbGreedy
 from sim.agent_api import AgentSpec
 
 SPEC = AgentSpec(
@@ -13,5 +13,5 @@ SPEC = AgentSpec(
     paper="Time-Bounded Best-First Search",
     summary="TB-GBFS for changing maps, restarting eagerly or lazily.",
     make=TbGreedy,
-    params=(RESTART, LAZY_RULE, NO_PATH),
+    params=(RESTART_PARAM, LAZY_RULE_PARAM, NO_PATH_PARAM),
 )

@@ -8,8 +8,8 @@ before the change never lead it into a wall.
 
 from dataclasses import replace
 
-from agents.best_first import REOPEN, WEIGHT
-from agents.tb_bfs import LAZY_RULE, NO_PATH, RESTART, TbBfs
+from agents.best_first import REOPEN_PARAM, WEIGHT_PARAM
+from agents.tb_bfs import LAZY_RULE_PARAM, NO_PATH_PARAM, RESTART_PARAM, TbBfs
 from sim.agent_api import AgentSpec
 
 SPEC = AgentSpec(
@@ -18,5 +18,5 @@ SPEC = AgentSpec(
     paper="Time-Bounded Best-First Search",
     summary="TB-WA* for changing maps, restarting eagerly or lazily.",
     make=TbBfs,
-    params=(replace(WEIGHT, default=2.0), RESTART, LAZY_RULE, NO_PATH, REOPEN),
+    params=(replace(WEIGHT_PARAM, default=2.0), RESTART_PARAM, LAZY_RULE_PARAM, NO_PATH_PARAM, REOPEN_PARAM),
 )

@@ -14,26 +14,26 @@ from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
 from sim.kernels import batch, tb_bfs
-from sim.kernels.ancestry import generation_table_of_links, new_ancestry_links
-from sim.kernels.route import new_route, route_index, trace_path_to
-from sim.kernels.stale import GenerationTable
+from sim.kernels.ancestry import new_ancestry_links, stamped_table_of_links
+from sim.kernels.route import new_route, route_index, trace_path_from_root
+from sim.kernels.stale import StampedTable
 from sim.params import Param, Value
 
-RESTART = Param(
+RESTART_PARAM = Param(
     "restart",
     str,
     "lazy",
     "restart the search after every map change (eager), or only if it affects the path ahead (lazy)",
     choices=("lazy", "eager"),
 )
-LAZY_RULE = Param(
+LAZY_RULE_PARAM = Param(
     "lazy_rule",
     str,
     "arc",
     "what triggers a lazy restart: changes of arcs ahead (arc), or of any cell of the path (printed, as in the paper)",
     choices=("arc", "printed"),
 )
-NO_PATH = Param(
+NO_PATH_PARAM = Param(
     "no_path",
     str,
     "wait",
@@ -48,8 +48,8 @@ class TbBfs(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tb_bfs.STATE)
         cells, width = problem.grid.cells, self.tile_width
-        self.links = new_ancestry_links(cells, problem.reuses_memory, width)
-        self.route = new_route(cells, problem.reuses_memory, width, self.links)
+        self.ancestry_links = new_ancestry_links(cells, problem.reuses_memory, width)
+        self.planned_route = new_route(cells, problem.reuses_memory, width, self.ancestry_links)
         self._reset_agent(problem.start)
 
     @property
@@ -57,11 +57,11 @@ class TbBfs(BestFirstAgent):
         return self.problem.tile_width
 
     def _reset_agent(self, start: int) -> None:
-        self.state["gives_up"] = self.params.get("no_path") == "give-up"
-        tb_bfs.reset_agent(self.ground, self.search, self.state, start, self.goal)
+        self.state_record["gives_up"] = self.params.get("no_path") == "give-up"
+        tb_bfs.reset_agent(self.map_arrays, self.search, self.state_record, start, self.goal)
 
     def set_param(self, name: str, value: Value) -> None:
-        if name in (RESTART.name, LAZY_RULE.name):
+        if name in (RESTART_PARAM.name, LAZY_RULE_PARAM.name):
             self.params[name] = value  # the search stays valid, because these parameters matter only for map changes
         else:
             super().set_param(name, value)
@@ -72,22 +72,22 @@ class TbBfs(BestFirstAgent):
 
     @property
     def batch_map_change_kernel(self) -> Any:
-        return batch.notify_tb_bfs_batch
+        return batch.apply_map_change_to_tb_bfs_batch
 
     def batch_map_change_rule(self) -> tuple[int, int, float]:
-        policy = tb_bfs.LAZY if self.params.get("restart") == "lazy" else tb_bfs.EAGER
-        heeds = tb_bfs.AS_PRINTED if self.params.get("lazy_rule") == "printed" else tb_bfs.ARC_AHEAD
+        policy = tb_bfs.LAZY_RESTART if self.params.get("restart") == "lazy" else tb_bfs.EAGER_RESTART
+        heeds = tb_bfs.REMOVED_ARC_INTO_ROUTE if self.params.get("lazy_rule") == "printed" else tb_bfs.REMOVED_ARC_AHEAD
         return policy, heeds, self._shortcut_weight()
 
-    def generation_tables(self) -> Iterator[GenerationTable]:
+    def generation_tables(self) -> Iterator[StampedTable]:
         yield from super().generation_tables()
         # If closed cells are not reopened, a link is valid only if the node of its cell belongs to the current search.
         # If they are, the table has no links but the indices of cells on the route, which need no search to be valid.
         if not self.search.control[0].reopens:
-            yield generation_table_of_links(self.search, self.links)
+            yield stamped_table_of_links(self.search, self.ancestry_links)
 
-    def parts(self) -> tuple[Any, ...]:
-        return self.ground, self.search, self.route, self.links, self.state
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        return self.map_arrays, self.search, self.planned_route, self.ancestry_links, self.state_record
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         return int(self.call_kernel(tb_bfs.run_ticks, budget, rows))
@@ -98,10 +98,10 @@ class TbBfs(BestFirstAgent):
 
     def on_change(self, change: MapChange) -> None:
         tb_bfs.on_change(
-            self.ground,
+            self.map_arrays,
             self.search,
-            self.route,
-            self.state,
+            self.planned_route,
+            self.state_record,
             change.tails,
             change.heads,
             change.rose,
@@ -111,13 +111,15 @@ class TbBfs(BestFirstAgent):
     def view(self) -> AgentView:
         if self.tile_width:  # one of many agents: use temporary arrays, so that its own route arrays stay unused
             buffer = np.empty(self.problem.grid.cells, np.int32)
-            path = buffer[: int(trace_path_to(self.ground, self.search, int(self.state[0].end), buffer))]
+            path = buffer[
+                : int(trace_path_from_root(self.map_arrays, self.search, int(self.state_record[0].end), buffer))
+            ]
             head = int((path == self.loc).argmax()) if path.size else 0
         else:
-            tb_bfs.update_route(self.ground, self.search, self.route, self.state[0])
-            length = int(self.state[0].length)
-            path = self.route.cells[:length]
-            head = max(0, int(route_index(self.route, length, self.loc)))
+            tb_bfs.update_route(self.map_arrays, self.search, self.planned_route, self.state_record[0])
+            length = int(self.state_record[0].length)
+            path = self.planned_route.cells[:length]
+            head = max(0, int(route_index(self.planned_route, length, self.loc)))
         return AgentView(self.displayed_search(), self.best(), int(self.search.control[0].root), path, head)
 
 

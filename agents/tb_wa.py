@@ -10,7 +10,7 @@ Note: with `reopen`, the literal reading of the paper's listing, the mean cost o
 trends hold only without it.
 """
 
-from agents.best_first import REOPEN, WEIGHT
+from agents.best_first import REOPEN_PARAM, WEIGHT_PARAM
 from agents.tb_bfs import TbBfs
 from sim.agent_api import AgentSpec
 
@@ -20,5 +20,5 @@ SPEC = AgentSpec(
     paper="Time-Bounded Best-First Search",
     summary="Weighted A* sliced over ticks; a weight above 1 tames the scrubbing.",
     make=TbBfs,
-    params=(WEIGHT, REOPEN),
+    params=(WEIGHT_PARAM, REOPEN_PARAM),
 )

@@ -22,7 +22,7 @@ from sim.kernels.route import new_route
 from sim.kernels.search import Search, new_search
 from sim.params import Param, Value
 
-SHARE = Param(
+EXPANSION_SHARE_PARAM = Param(
     "share",
     float,
     0.9,
@@ -31,17 +31,24 @@ SHARE = Param(
     0.99,
     symbol="r",
 )
-TRACE_RATE = Param("trace_rate", float, 10.0, "trace steps that cost as much as one expansion", 1.0, 1000.0, symbol="c")
+TRACE_RATE_PARAM = Param(
+    "trace_rate", float, 10.0, "trace steps that cost as much as one expansion", 1.0, 1000.0, symbol="c"
+)
 
-_EVENT_KEYS = {tba.FOUND: "found", tba.TRACED: "trace", tba.ADOPTED: "path", tba.SOUGHT_SHORTCUT: "shortcut"}
+_EVENT_KEYS = {
+    tba.GOAL_FOUND: "found",
+    tba.PATH_TRACED: "trace",
+    tba.PATH_ADOPTED: "path",
+    tba.SOUGHT_SHORTCUT: "shortcut",
+}
 
 
 class Tba(BestFirstAgent):
     def __init__(self, problem: Problem, params: Mapping[str, Value]) -> None:
         super().__init__(problem, params, tba.STATE)
         memory = problem.grid.cells, problem.reuses_memory, self.tile_width
-        self.path, self.trace = new_route(*memory), new_route(*memory)
-        self.detour = self._new_detour_search()
+        self.followed_route, self.traced_route = new_route(*memory), new_route(*memory)
+        self.detour_search = self._new_detour_search()
         self._reset_agent(problem.start)
 
     @property
@@ -54,16 +61,16 @@ class Tba(BestFirstAgent):
         )
 
     def _reset_agent(self, start: int) -> None:
-        st = self.state[0]
+        st = self.state_record[0]
         st.share, st.trace_rate = self.params["share"], self.params["trace_rate"]
         st.cuts_trace = self.params["trace_check"]
         st.keeps_longer = self.params["switch"] == "longer"
         st.seeks_shortcut = self.params["shortcut"]
-        tba.reset_agent(self.ground, self.search, self.state, start, self.goal)
+        tba.reset_agent(self.map_arrays, self.search, self.state_record, start, self.goal)
 
     def set_param(self, name: str, value: Value) -> None:
         self.params[name] = value
-        self.detour = self._new_detour_search()
+        self.detour_search = self._new_detour_search()
         super().set_param(name, value)
 
     @property
@@ -72,43 +79,50 @@ class Tba(BestFirstAgent):
 
     @property
     def batch_map_change_kernel(self) -> Any:
-        return batch.notify_tba_batch
+        return batch.apply_map_change_to_tba_batch
 
     derived_attributes = (*BestFirstAgent.derived_attributes, "_shortcut_budget")
 
     def _cache_state_views(self) -> None:
         super()._cache_state_views()
-        self._shortcut_budget = self.state["shortcut_budget"]
+        self._shortcut_budget = self.state_record["shortcut_budget"]
 
-    def parts(self) -> tuple[Any, ...]:
-        return self.ground, self.search, self.detour, self.path, self.trace, self.state
+    def kernel_arguments(self) -> tuple[Any, ...]:
+        return (
+            self.map_arrays,
+            self.search,
+            self.detour_search,
+            self.followed_route,
+            self.traced_route,
+            self.state_record,
+        )
 
     def advance(self, budget: int, rows: np.ndarray) -> int:
         self._shortcut_budget[0] = int(self.params["shortcut_budget"]) or budget
         return int(self.call_kernel(tba.run_ticks, budget, rows))
 
     def on_change(self, change: MapChange) -> None:
-        tba.on_change(self.ground, self.search, self.state, change.tails, change.rose)
+        tba.on_change(self.map_arrays, self.search, self.state_record, change.tails, change.rose)
 
-    def searches(self) -> tuple[Search, ...]:
-        return self.search, self.detour
+    def searches_of_agent(self) -> tuple[Search, ...]:
+        return self.search, self.detour_search
 
     def view(self) -> AgentView:
-        st = self.state[0]
+        st = self.state_record[0]
         return AgentView(
             search=self.displayed_search(),
             best=self.best(),
             root=int(st.root),
-            path=self.path.cells[: int(st.length)],
+            path=self.followed_route.cells[: int(st.length)],
             head=int(st.head),
-            tracing=self.trace.cells[: 0 if st.trace_done else int(st.trace_length)],
-            detour=self.detour if self.params["shortcut"] else None,
+            tracing=self.traced_route.cells[: 0 if st.trace_done else int(st.trace_length)],
+            detour=self.detour_search if self.params["shortcut"] else None,
             numbers={"shortcuts": int(st.shortcuts)},
             notes=event_words(_EVENT_KEYS, st.did),
         )
 
 
-def check_budget(budget: int, params: Mapping[str, Value]) -> str | None:
+def check_tba_budget(budget: int, params: Mapping[str, Value]) -> str | None:
     """Return an error message if the budget allows no expansion or no trace step in a tick, else None."""
     expansions, steps = tba.split_budget(budget, float(params["share"]), float(params["trace_rate"]))
     if expansions >= 1 and steps >= 1:
@@ -126,8 +140,8 @@ SPEC = AgentSpec(
     summary="A* sliced over ticks; walks towards the best open cell while it searches.",
     make=Tba,
     params=(
-        SHARE,
-        TRACE_RATE,
+        EXPANSION_SHARE_PARAM,
+        TRACE_RATE_PARAM,
         Param(
             "open_list",
             str,
@@ -153,6 +167,6 @@ SPEC = AgentSpec(
         ),
         Param("trace_check", bool, True, "end a trace early when it reaches the agent's cell"),
     ),
-    check_budget=check_budget,
+    check_budget=check_tba_budget,
     shows=frozenset({"tracing", "detour"}),
 )

@@ -1,6 +1,6 @@
 """Warm-up runs, in which each kind of agent walks over a tiny map and calls all its kernels, so that they are compiled.
 
-A part is the group of kernels that one feature needs, with a key and a title (sim/kernels/ready.py).
+A part is the group of kernels that one feature needs, with a key and a title (sim/jit/ready.py).
 """
 
 from collections.abc import Iterable
@@ -8,23 +8,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from agents.registry import SPECS, SPECS_BY_KEY
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
+from sim.agent_placing import cheapest_costs_and_moves, possibly_changed_path_mask
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig, EditCells, MoveGoal
 from sim.execution.agent_batch import MIN_BATCH_SIZE
-from sim.generate import component_labels, largest_component_mask
 from sim.grid import Grid
-from sim.kernels.ready import KernelSet
-from sim.movement import SQUEEZE, Movement
+from sim.jit.ready import KernelSet
+from sim.map_generators import component_labels, largest_component_mask
+from sim.movement import SQUEEZE_BETWEEN_CORNERS, Movement
 from sim.params import Value
-from sim.placing import cheapest_costs_and_moves, possibly_changed_path_mask
 from sim.time.keyframes import restore_world, take_keyframe
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, MoveGoal
 
 _TINY_MAP_ROWS = ("........", "..@@@@..", "..@..@..", "........")
-_WALL = 19
+_TOGGLED_CELL = 19
 
-_FURTHER_PARAMS: dict[str, tuple[dict[str, Value], ...]] = {
+_EXTRA_PARAMS_BY_KIND: dict[str, tuple[dict[str, Value], ...]] = {
     "tba": ({"open_list": "buckets", "shortcut": True, "switch": "longer"},),
     "lrta": ({"on_unblock": "reset"},),
     "d-lrta": ({"goal_control": "global"}, {"cap": 0}),
@@ -53,11 +53,10 @@ def world_kernel_set() -> KernelSet:
 def _call_world_kernels() -> None:
     frame = take_keyframe(build_tiny_world(watched=True))
     world = restore_world(frame)
-    take_keyframe(
-        world, base=frame
-    )  # the result is discarded at once, so the kernel that releases memory in the pool runs too
-    assert frame.content.pool.held
-    component_labels(Grid.from_text_rows(list(_TINY_MAP_ROWS), movement=Movement(SQUEEZE)))
+    # The result is discarded at once, so the kernel that releases memory in the pool runs too.
+    take_keyframe(world, base=frame)
+    assert frame.array_contents.part_pool.used_bytes
+    component_labels(Grid.from_text_rows(list(_TINY_MAP_ROWS), movement=Movement(SQUEEZE_BETWEEN_CORNERS)))
     largest_component_mask(world.grid.free_mask_2d)
     cheapest_costs_and_moves(world.grid, [0, 1], world.goal)
     possibly_changed_path_mask(world.grid, [0], [world.goal], [1.0], np.zeros(1, np.int32))
@@ -70,10 +69,10 @@ def agent_creation_kernel_set() -> KernelSet:
 
 def _create_all_agents() -> None:
     world = build_tiny_world(watched=True)
-    for spec in SPECS:
+    for spec in AGENT_SPECS:
         if not spec.is_own:
             world.add(AgentConfig(spec.key))
-    world.snapshot()
+    world.create_snapshot()
 
 
 def agent_kernel_sets(kinds: Iterable[str], *, watched: bool) -> list[KernelSet]:
@@ -88,11 +87,11 @@ def agent_kernel_sets(kinds: Iterable[str], *, watched: bool) -> list[KernelSet]
 
 def has_agent_kernels(kind: str) -> bool:
     """Return whether a kind of agents has kernels; user-defined agents are plain Python."""
-    return kind not in SPECS_BY_KEY or not SPECS_BY_KEY[kind].is_own
+    return kind not in AGENT_SPECS_BY_KEY or not AGENT_SPECS_BY_KEY[kind].is_own
 
 
 def all_agent_kernel_sets(*, watched: bool) -> list[KernelSet]:
-    return agent_kernel_sets((*(spec.key for spec in SPECS), CROWD_KIND), watched=watched)
+    return agent_kernel_sets((*(spec.key for spec in AGENT_SPECS), CROWD_KIND), watched=watched)
 
 
 def kernel_set_key(kind: str, *, watched: bool) -> str:
@@ -105,27 +104,26 @@ def _agent_kernel_set(kind: str, *, watched: bool) -> KernelSet:
         return KernelSet(kernel_set_key(kind, watched=watched), "crowds", warm_up_batches)
 
     def compile_all() -> None:
-        for params in ({}, *_FURTHER_PARAMS.get(kind, ())):
+        for params in ({}, *_EXTRA_PARAMS_BY_KIND.get(kind, ())):
             warm_up_agent(AgentConfig(kind, params=params), watched=watched)
 
-    return KernelSet(kernel_set_key(kind, watched=watched), SPECS_BY_KEY[kind].name, compile_all)
+    return KernelSet(kernel_set_key(kind, watched=watched), AGENT_SPECS_BY_KEY[kind].name, compile_all)
 
 
 def warm_up_batches() -> None:
     """Advance batches of all kinds of agents that have batch kernels, and change the map in between."""
-    world = build_tiny_world(
-        watched=False, trials=1
-    )  # one trial, because agents with several trials cannot be in a batch
-    goals = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
+    # One trial, because agents with several trials cannot be in a batch.
+    world = build_tiny_world(watched=False, trials=1)
+    goals = [world.grid.xy(cell) for cell in world.grid.free_mask.nonzero()[0].tolist()]
     for kind, params in _BATCH_KINDS:
         for goal in goals[1 : 1 + MIN_BATCH_SIZE]:
             world.add(AgentConfig(kind, params=params, goal=goal, group=f"{kind} {params}"))
         world.add(AgentConfig(kind, params=params, group=kind))  # a group of one agent, which is too small for a batch
-    for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,))):
+    for command in (EditCells(blocked_cells=(_TOGGLED_CELL,)), EditCells(freed_cells=(_TOGGLED_CELL,))):
         world.advance(2)
         world.submit(command)
     world.advance(2)
-    world.snapshot()
+    world.create_snapshot()
     world.compute_digest()
 
 
@@ -134,7 +132,7 @@ def build_tiny_world(*, watched: bool, trials: int = 2) -> World:
     grid = Grid.from_text_rows(list(_TINY_MAP_ROWS))
     changes = RandomChangeSchedule(5, 5.0)
     return World(
-        grid, 0, grid.cells - 1, SPECS_BY_KEY, budget=100, random_changes=changes, watched=watched, trials=trials
+        grid, 0, grid.cells - 1, AGENT_SPECS_BY_KEY, budget=100, random_changes=changes, watched=watched, trials=trials
     )
 
 
@@ -143,8 +141,8 @@ def warm_up_agent(config: AgentConfig, *, watched: bool = False) -> None:
     world = build_tiny_world(watched=watched)
     world.add(replace(config, start=None, goal=None))
     world.advance(2)
-    for command in (EditCells(blocked=(_WALL,)), EditCells(freed=(_WALL,)), MoveGoal(7)):
+    for command in (EditCells(blocked_cells=(_TOGGLED_CELL,)), EditCells(freed_cells=(_TOGGLED_CELL,)), MoveGoal(7)):
         world.submit(command)
         world.advance(2)
     world.advance(30)
-    world.snapshot()
+    world.create_snapshot()

@@ -6,8 +6,8 @@ several times as many cells on grids.
 
 from dataclasses import replace
 
-from agents.best_first import REOPEN, WEIGHT
-from agents.sliced import MODE, SlicedAgent
+from agents.best_first import REOPEN_PARAM, WEIGHT_PARAM
+from agents.sliced_agent import MODE_PARAM, SlicedAgent
 from sim.agent_api import AgentSpec
 
 SPEC = AgentSpec(
@@ -16,7 +16,7 @@ SPEC = AgentSpec(
     paper="Pohl 1970",
     summary="A reference that trades path cost for search effort; waits until it has the whole path.",
     make=SlicedAgent,
-    params=(replace(WEIGHT, default=2.0), REOPEN, MODE),
+    params=(replace(WEIGHT_PARAM, default=2.0), REOPEN_PARAM, MODE_PARAM),
     family="reference",
     is_real_time=False,
 )

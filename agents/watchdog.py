@@ -35,9 +35,9 @@ class _WatchedCall:
 
     def __init__(self, watchdog: "Watchdog", looks: int) -> None:
         """Create the context manager of a call that is interrupted after `max_checks` checks by the watchdog thread."""
-        self.watchdog, self.left, self.max_checks = watchdog, looks, looks
-        self.thread = threading.get_ident()
-        self.is_fired = self.is_forked = False
+        self.watchdog, self.checks_left, self.max_checks = watchdog, looks, looks
+        self.thread_id = threading.get_ident()
+        self.is_interrupted = self.is_forked = False
 
     def __enter__(self) -> None:
         self.watchdog.register_watched_call(self)
@@ -57,7 +57,7 @@ class Watchdog:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._calls: set[_WatchedCall] = set()  # watched calls that have not returned
+        self._watched_calls: set[_WatchedCall] = set()  # watched calls that have not returned
         self._has_thread = False  # whether the daemon thread has been started
 
     def watch_call(self, seconds: float) -> _WatchedCall:
@@ -69,18 +69,20 @@ class Watchdog:
         if threading.current_thread() is not threading.main_thread():
             return False
         thread = threading.get_ident()
-        return all(call.thread != thread for call in self._calls.copy())
+        return all(call.thread_id != thread for call in self._watched_calls.copy())
 
     def register_watched_call(self, call: _WatchedCall) -> None:
         if not self._has_thread:
             self._start_watchdog_thread()
-        self._calls.add(call)
+        self._watched_calls.add(call)
 
     def end(self, call: _WatchedCall) -> None:
         with self._lock:
-            self._calls.discard(call)
-            if call.is_fired:  # the call has returned, so cancel its pending error unless it is being raised already
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), None)
+            self._watched_calls.discard(call)
+            if (
+                call.is_interrupted
+            ):  # the call has returned, so cancel its pending error unless it is being raised already
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread_id), None)
 
     def _start_watchdog_thread(self) -> None:
         self._has_thread = True
@@ -91,21 +93,21 @@ class Watchdog:
         pause = threading.Event()
         while not pause.wait(_CHECK_INTERVAL_S):
             with self._lock:
-                for call in tuple(self._calls):
-                    call.left -= 1
-                    if call.left < 0:
+                for call in tuple(self._watched_calls):
+                    call.checks_left -= 1
+                    if call.checks_left < 0:
                         self._interrupt_call(call)
 
     def _interrupt_call(self, call: _WatchedCall) -> None:
         """Raise a CallTimeoutError in the thread of the call; re-arm its timer in case the code swallows the error."""
-        call.left, call.is_fired = call.max_checks, True
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread), ctypes.py_object(CallTimeoutError))
+        call.checks_left, call.is_interrupted = call.max_checks, True
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(call.thread_id), ctypes.py_object(CallTimeoutError))
 
     def reset_after_fork(self) -> None:
         """Reset the watchdog in a forked process, which has no watchdog thread, only the thread that forked."""
         thread = threading.get_ident()
-        for call in self._calls:
-            call.is_forked = call.thread == thread
+        for call in self._watched_calls:
+            call.is_forked = call.thread_id == thread
         self.__init__()  # type: ignore[misc]
 
 

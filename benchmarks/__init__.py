@@ -8,16 +8,16 @@ import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.registry import SPECS_BY_KEY
-from benchmarks import problems
-from benchmarks.setup import BenchSetup
+from agents.registry import AGENT_SPECS_BY_KEY
+from benchmarks import bench_problems
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchTable, table_lines, write_csv_file
-from cli.arguments import BENCHMARK_MAPS, CommandParser, add_maps_option, param_arguments
+from cli.arguments import BENCHMARK_MAPS, CommandParser, add_maps_option, argparse_arguments_of_param
+from cli.kernel_warm_up import warm_up_agents
 from cli.outputs import check_output_paths
 from cli.progress import ProgressBar
-from cli.warm import warm_up_agents
-from sim.commands import AgentConfig
 from sim.params import ConfigError, Param, did_you_mean_hint
+from sim.world_commands import AgentConfig
 
 ROUNDS = Param("rounds", int, 3, "how often each measurement is repeated; the best counts", low=1, high=100)
 
@@ -45,12 +45,12 @@ open a window, and the others must not load the modules for it.
 
 def main(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
-    chosen = _benches_to_run(args.benches)
+    chosen = _benches_in_run_order(args.benches)
     check_output_paths({"--csv": args.csv}, ())
     progress = ProgressBar()
-    warm_up_agents([AgentConfig(key) for key in SPECS_BY_KEY], progress)
-    setup = BenchSetup(problems.load_problems(Path(args.maps)), args.rounds, progress)
-    if not setup.problems.is_listed:
+    warm_up_agents([AgentConfig(key) for key in AGENT_SPECS_BY_KEY], progress)
+    setup = BenchSetup(bench_problems.load_problems(Path(args.maps)), args.rounds, progress)
+    if not setup.problems.is_from_list:
         lacking = (
             "no benchmark maps (--maps DIR)" if args.maps == BENCHMARK_MAPS else f"{args.maps}: no search-set.tsv there"
         )
@@ -73,12 +73,12 @@ def _parser() -> CommandParser:
     )
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=f"one or more of {names} (default: all)")
     parser.add_argument("--csv", metavar="FILE", help="write all rows to FILE")
-    parser.add_argument("--rounds", metavar="N", **param_arguments(ROUNDS))
+    parser.add_argument("--rounds", metavar="N", **argparse_arguments_of_param(ROUNDS))
     add_maps_option(parser, "folder of maps with search-set.tsv; without it, maps are generated")
     return parser
 
 
-def _benches_to_run(names: Sequence[str]) -> list[str]:
+def _benches_in_run_order(names: Sequence[str]) -> list[str]:
     """Return the named benches in the order of BENCHES, or all benches if none is named."""
     unknown = [name for name in names if name not in BENCHES]
     if unknown:

@@ -4,13 +4,13 @@ import sys
 
 from benchmarks import main
 from cli.run_program import run_program
-from cli.streams import check_output_is_open
+from cli.standard_streams import check_output_is_open
 
 
-def _run(arguments: list[str], has_output: bool) -> int:
+def _run_benches(arguments: list[str], has_output: bool) -> int:
     check_output_is_open("bench", has_output)
     return main(arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(run_program(_run, sys.argv[1:]))
+    sys.exit(run_program(_run_benches, sys.argv[1:]))

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from agents.warm_up import warm_up_batches
+from benchmarks.bench_problems import grouped_by_map
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.memory import resident_mb
-from benchmarks.problems import grouped_by_map
-from benchmarks.setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
-from sim.commands import AgentConfig, EditCells
+from sim.agent_placing import RandomPlacing, place_group_members
 from sim.crowd import build_crowd_world
-from sim.generate import generate_map
 from sim.grid import Grid
 from sim.kernels.memory import BUFFER_POOL
+from sim.map_generators import generate_map
 from sim.params import Value
-from sim.placing import RandomPlacing, place_group_members
+from sim.world_commands import AgentConfig, EditCells
 
 SIZES = (10, 100, 500, 1000)  # numbers of units on the map, one run each
 TICKS = 220  # number of ticks of a measured run
@@ -30,9 +30,9 @@ SIDE = 512  # side of a generated map in cells
 MIN_COST = 100.0  # minimum cost of the cheapest path of a unit
 BUDGET_MS = 3.0  # target: maximum median time of a tick of all units, in milliseconds
 _GROUP = "bg512"  # set of problems from which the map is taken
-_MEMORY_TARGET = BenchTarget(0.6, is_upper=True)  # maximum megabytes per unit
-_BULK_TARGET = BenchTarget(1.3, is_upper=True)  # maximum ratio: time of single ticks / time in one call
-EDITS = (3, 300, 3000)
+_MEMORY_TARGET = BenchTarget(0.6, is_upper_limit=True)  # maximum megabytes per unit
+_BULK_TARGET = BenchTarget(1.3, is_upper_limit=True)  # maximum ratio: time of single ticks / time in one call
+EDITED_CELL_COUNTS = (3, 300, 3000)
 """Numbers of cells to edit. For each number, one edit that blocks cells and one that frees them are measured."""
 
 
@@ -44,7 +44,7 @@ class CrowdCase:
     kind: str  # key of the agent
     params: Mapping[str, Value]
     budget: int  # expansions per tick of each unit
-    fits: int | None = None  # target: number of units whose median tick takes at most BUDGET_MS
+    target_unit_count: int | None = None  # target: number of units whose median tick takes at most BUDGET_MS
 
 
 CASES = (
@@ -56,7 +56,7 @@ CASES = (
 
 
 def run(setup: BenchSetup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -> BenchTable:
-    grid = _choose_map(setup)
+    grid = _choose_crowd_map(setup)
     table = BenchTable(
         f"crowd: time of a tick of units with own starts and goals on {grid.name}, paths of cost {MIN_COST:g} and more"
     )
@@ -69,10 +69,10 @@ def run(setup: BenchSetup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -
             ms, megabytes = measure_ticks(case, grid, size, ticks)
             medians.append(float(np.median(ms)))
             name = f"{case.name}, {size:,} units"
-            table.rows += _result_rows(name, case, size, ms, megabytes)
+            table.rows += _rows_of_crowd_size(name, case, size, ms, megabytes)
             if size == max(sizes[:3]):
-                bulk, total = _single_call_ms(case, grid, size, ticks), float(ms.sum())
-                target = _BULK_TARGET if case.fits else None
+                bulk, total = _milliseconds_in_single_advance(case, grid, size, ticks), float(ms.sum())
+                target = _BULK_TARGET if case.target_unit_count else None
                 table.rows.append(BenchRow(f"{name}: all ticks", total, "ms", bulk, total / bulk, target))
         table.rows.append(
             BenchRow(f"{case.name}: fit into {BUDGET_MS:g} ms", units_within_budget(sizes, medians), "units")
@@ -87,16 +87,18 @@ def run(setup: BenchSetup, sizes: tuple[int, ...] = SIZES, ticks: int = TICKS) -
     return table
 
 
-def _choose_map(setup: BenchSetup) -> Grid:
+def _choose_crowd_map(setup: BenchSetup) -> Grid:
     """Return a map of the search set, or a generated map of SIDE x SIDE cells if there is none."""
     groups = dict(setup.problems.iter_problem_groups())
-    if setup.problems.is_listed and _GROUP in groups:
+    if setup.problems.is_from_list and _GROUP in groups:
         return grouped_by_map(groups[_GROUP])[0][0].grid
     return generate_map("caves", {"width": SIDE, "height": SIDE, "grain": 4, "seed": 3}).grid
 
 
-def _result_rows(name: str, case: CrowdCase, size: int, ms: np.ndarray, megabytes: float | None) -> list[BenchRow]:
-    has_target = size == case.fits
+def _rows_of_crowd_size(
+    name: str, case: CrowdCase, size: int, ms: np.ndarray, megabytes: float | None
+) -> list[BenchRow]:
+    has_target = size == case.target_unit_count
     rows = [
         BenchRow(
             f"{name}: median", float(np.median(ms)), "ms", target=BenchTarget(BUDGET_MS, True) if has_target else None
@@ -123,9 +125,9 @@ def measure_ticks(case: CrowdCase, grid: Grid, size: int, ticks: int) -> tuple[n
     """
     placed = _placed_units(case, grid, size)
     gc.collect()
-    BUFFER_POOL.release_free_blocks()  # free cached memory: if units reused it, they would seem to take no memory
+    BUFFER_POOL.release_free_buffers()  # free cached memory: if units reused it, they would seem to take no memory
     before = resident_mb()
-    world = build_crowd_world(grid, SPECS_BY_KEY, placed, case.budget)
+    world = build_crowd_world(grid, AGENT_SPECS_BY_KEY, placed, case.budget)
     ms = np.zeros(ticks)
     for tick in range(ticks):
         begun = time.thread_time()
@@ -136,13 +138,13 @@ def measure_ticks(case: CrowdCase, grid: Grid, size: int, ticks: int) -> tuple[n
     return ms, None if before is None or after is None else (after - before) / size
 
 
-def _single_call_ms(case: CrowdCase, grid: Grid, size: int, ticks: int) -> float:
+def _milliseconds_in_single_advance(case: CrowdCase, grid: Grid, size: int, ticks: int) -> float:
     """Return the milliseconds of all ticks in a single call of `advance`.
 
     In such a call each unit may run all of its ticks before the next unit does.
     """
-    world = build_crowd_world(grid, SPECS_BY_KEY, _placed_units(case, grid, size), case.budget)
-    return _measure_call_ms(lambda: world.advance(ticks))
+    world = build_crowd_world(grid, AGENT_SPECS_BY_KEY, _placed_units(case, grid, size), case.budget)
+    return _call_milliseconds(lambda: world.advance(ticks))
 
 
 def _map_edit_rows(grid: Grid, size: int) -> list[BenchRow]:
@@ -150,24 +152,26 @@ def _map_edit_rows(grid: Grid, size: int) -> list[BenchRow]:
     case = CrowdCase("RTB-WA* lazy", "rtb-wa", {"weight": 2.5, "restart": "lazy"}, 25)
     grid = Grid(grid.terrain.copy())
     world, chance = (
-        build_crowd_world(grid, SPECS_BY_KEY, _placed_units(case, grid, size), case.budget),
+        build_crowd_world(grid, AGENT_SPECS_BY_KEY, _placed_units(case, grid, size), case.budget),
         np.random.default_rng(7),
     )
     rows = []
-    for count in EDITS:
+    for count in EDITED_CELL_COUNTS:
         world.advance(20)
-        cells = tuple(chance.choice(grid.free.nonzero()[0], min(count, grid.free_count // 10), replace=False).tolist())
-        for word, edit in (("blocked", EditCells(blocked=cells)), ("freed", EditCells(freed=cells))):
+        cells = tuple(
+            chance.choice(grid.free_mask.nonzero()[0], min(count, grid.free_cell_count // 10), replace=False).tolist()
+        )
+        for word, edit in (("blocked", EditCells(blocked_cells=cells)), ("freed", EditCells(freed_cells=cells))):
             world.submit(edit)
             name = f"{case.name}, {size:,} units: {len(cells):,} cells {word}"
             rows.append(
-                BenchRow(name, _measure_call_ms(world.apply_due_changes), "ms", target=BenchTarget(BUDGET_MS, True))
+                BenchRow(name, _call_milliseconds(world.apply_due_changes), "ms", target=BenchTarget(BUDGET_MS, True))
             )
             world.advance(3)
     return rows
 
 
-def _measure_call_ms(work: Callable[[], object]) -> float:
+def _call_milliseconds(work: Callable[[], object]) -> float:
     begun = time.thread_time()
     work()
     return (time.thread_time() - begun) * 1000.0

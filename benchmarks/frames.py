@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.setup import BenchSetup
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
+from files.map_source import map_rows_of_grid
+from files.scenario import Scenario
+from sim.agent_placing import RandomPlacing, place_group_members
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig
-from sim.files.map_source import map_rows_of_grid
-from sim.files.scenario import Scenario
-from sim.generate import generate_map
 from sim.grid import Grid
-from sim.kernels.loading import KernelLoader
-from sim.kernels.ready import compile_missing_sets
-from sim.placing import RandomPlacing, place_group_members
-from ui.model import painting
+from sim.jit.loading import KernelLoader
+from sim.jit.ready import compile_missing_kernel_sets
+from sim.map_generators import generate_map
+from sim.world_commands import AgentConfig
+from ui.model import cell_edits
 
 if TYPE_CHECKING:
     from ui.app import App
@@ -52,7 +52,7 @@ _IS_MAC = sys.platform == "darwin"
 class FrameCase:
     """Measured window: its map, panels, size, agents and targets."""
 
-    panels: int  # number of panels
+    panel_count: int  # number of panels
     side: int  # side of the map in cells
     size: tuple[int, int]  # size of the window in pixels
     zoom: float | None = None  # pixels per cell, None if the whole map is shown
@@ -60,8 +60,8 @@ class FrameCase:
     agents: tuple[AgentConfig, ...] = AGENTS
     name_suffix: str = ""  # text added to the name of the case
     moves_mouse: bool = False  # whether the mouse moves over the map, with the inspector open
-    dialog: str = ""  # command that opens a dialog during the measurement
-    units: int = 0  # size of the crowd that replaces each agent, 0 for single agents
+    dialog_name: str = ""  # command that opens a dialog during the measurement
+    unit_count: int = 0  # size of the crowd that replaces each agent, 0 for single agents
     speed: int = 60  # ticks per second
     share: float = 1.0  # fraction of the bench's number of frames that this case measures
     median_ms: float | None = None  # target: maximum of the median time of a frame, in milliseconds
@@ -73,7 +73,7 @@ class FrameCase:
         more = ("" if self.heat == "off" else f", heat {self.heat}") + (
             f", {self.name_suffix}" if self.name_suffix else ""
         )
-        return f"{self.panels} x {self.side}^2 at {self.size[0]} x {self.size[1]}, {view}{more}"
+        return f"{self.panel_count} x {self.side}^2 at {self.size[0]} x {self.size[1]}, {view}{more}"
 
 
 HD, WIDE = (1920, 1080), (1600, 900)
@@ -85,9 +85,11 @@ CASES = (
     FrameCase(4, 512, WIDE, heat="visits", share=0.2, median_ms=5.0, p99_ms=10.0),
     FrameCase(4, 512, WIDE, agents=LEARNERS, name_suffix="learning", share=0.2, median_ms=5.0, p99_ms=10.0),
     FrameCase(4, 512, WIDE, name_suffix="hover", moves_mouse=True, share=0.2, median_ms=5.0, p99_ms=10.0),
-    FrameCase(4, 512, WIDE, name_suffix="a dialog open", dialog="compare_table", share=0.2, median_ms=5.0, p99_ms=10.0),
+    FrameCase(
+        4, 512, WIDE, name_suffix="a dialog open", dialog_name="compare_table", share=0.2, median_ms=5.0, p99_ms=10.0
+    ),
     FrameCase(8, 1024, HD, zoom=16.0, share=0.2, median_ms=8.0, p99_ms=14.0),
-    FrameCase(1, 512, HD, agents=CROWD, units=500, speed=30, name_suffix="500 units", share=0.5, p99_ms=FRAME_MS),
+    FrameCase(1, 512, HD, agents=CROWD, unit_count=500, speed=30, name_suffix="500 units", share=0.5, p99_ms=FRAME_MS),
     FrameCase(8, 1024, HD, heat="expansions", share=0.2, median_ms=8.0, p99_ms=14.0),
 )
 
@@ -96,8 +98,8 @@ CASES = (
 class FrameTimes:
     """Measured times of all frames, in milliseconds."""
 
-    wall: list[float] = field(default_factory=list)  # elapsed time of each frame
-    processor: list[float] = field(default_factory=list)  # processor time of each frame in the thread that draws
+    wall_clock_ms: list[float] = field(default_factory=list)  # elapsed time of each frame
+    processor_ms: list[float] = field(default_factory=list)  # processor time of each frame in the thread that draws
 
 
 def run(setup: BenchSetup, cases: tuple[FrameCase, ...] = CASES, frames: int = FRAMES) -> BenchTable:
@@ -107,7 +109,7 @@ def run(setup: BenchSetup, cases: tuple[FrameCase, ...] = CASES, frames: int = F
         f"frames: time for events, tick, drawing and presenting; up to {frames:,} frames, map changes every 10 ticks"
     )
     setup.progress.update_bar("frames: preparing")
-    _compile_everything()
+    _compile_kernels_of_window()
     for case in cases:
         setup.progress.update_bar(f"frames: {case.name}")
         _add_frame_rows(table, case, measure_frames(case, max(20, int(frames * case.share))))
@@ -123,14 +125,14 @@ def run(setup: BenchSetup, cases: tuple[FrameCase, ...] = CASES, frames: int = F
     return table
 
 
-def _compile_everything() -> None:
+def _compile_kernels_of_window() -> None:
     """Compile everything that a window compiles in the background while it shows "preparing".
 
     If a frame is lost to compilation in spite of this, a user would lose it as well.
     """
     from ui.warmup import all_kernel_sets
 
-    compile_missing_sets(all_kernel_sets())
+    compile_missing_kernel_sets(all_kernel_sets())
 
 
 def _add_painting_rows(table: BenchTable, rounds: int, frames: int) -> None:
@@ -142,80 +144,82 @@ def _add_painting_rows(table: BenchTable, rounds: int, frames: int) -> None:
     table.rows.append(BenchRow(f"{name}: median", float(np.median(ms)), "ms"))
     table.rows.append(BenchRow(f"{name}: longest", float(ms.max()), "ms"))
     lost_frames = float((ms > FRAME_MS).sum())
-    table.rows.append(BenchRow(f"{name}: frames lost", lost_frames, "frames", target=BenchTarget(0.0, is_upper=True)))
+    table.rows.append(
+        BenchRow(f"{name}: frames lost", lost_frames, "frames", target=BenchTarget(0.0, is_upper_limit=True))
+    )
 
 
 def _painting_ms(app: "App", frames: int) -> np.ndarray:
     """Return the milliseconds of each frame while the brush paints one stroke along the rows of the map."""
     app.session.start_over(keeps_map=False)
     width, each = app.session.run.world.grid.width, PAINTED_PER_SECOND // 60
-    app.session.history.open_entry(is_stroke=True)
+    app.session.undo_history.open_entry(is_stroke=True)
     ms = np.zeros(frames)
     for frame in range(frames):
         watch, first = Stopwatch(), frame * each
         cells = [(first + i) // (width - 20) * 3 * width + (first + i) % (width - 20) + 10 for i in range(each)]
 
         def paint_and_draw(cells: list[int] = cells) -> None:
-            painting.block_or_free_cells(app.session, cells, block=True)
-            app.session.advance(1)
-            app.draw()
+            cell_edits.block_or_free_cells(app.session, cells, block=True)
+            app.session.advance_by_ticks(1)
+            app.draw_window()
 
         watch.timed_function(paint_and_draw)()
-        ms[frame] = watch.ms
-    app.session.history.close_entry()
+        ms[frame] = watch.total_ms
+    app.session.undo_history.close_entry()
     return ms
 
 
 def _add_frame_rows(table: BenchTable, case: FrameCase, frames: FrameTimes) -> None:
-    wall, processor = np.array(frames.wall), np.array(frames.processor)
+    wall, processor = np.array(frames.wall_clock_ms), np.array(frames.processor_ms)
     for word, of, limit in (
         ("median", np.median, case.median_ms),
         ("p99", lambda ms: np.percentile(ms, 99), case.p99_ms),
         ("longest", np.max, FRAME_MS),
     ):
-        target = BenchTarget(limit, is_upper=True) if limit else None
+        target = BenchTarget(limit, is_upper_limit=True) if limit else None
         table.rows.append(BenchRow(f"{case.name}: {word}", float(of(wall)), "ms", float(of(processor)), target=target))
     lost_frames, by_processor = (float((ms > FRAME_MS).sum()) for ms in (wall, processor))
     name = f"{case.name}: lost of {wall.size:,}"
-    table.rows.append(BenchRow(name, lost_frames, "frames", by_processor, target=BenchTarget(0.0, is_upper=True)))
+    table.rows.append(BenchRow(name, lost_frames, "frames", by_processor, target=BenchTarget(0.0, is_upper_limit=True)))
 
 
 def measure_frames(case: FrameCase, frames: int) -> FrameTimes:
     """Measure a number of frames of a window at its normal pace; a run that ends is restarted between two frames."""
     app = create_app(case)
     try:
-        return _run_frames(app, case, frames)
+        return _measure_frames_of_run(app, case, frames)
     finally:
-        app.window.dialogs.open_one = None
+        app.window.dialogs.current_dialog = None
 
 
-def _run_frames(app: "App", case: FrameCase, frames: int) -> FrameTimes:
-    from ui.pace import sleep_until
+def _measure_frames_of_run(app: "App", case: FrameCase, frames: int) -> FrameTimes:
+    from ui.frame_pacer import load_kernels_and_sleep_until
 
     times, loader = FrameTimes(), KernelLoader("ui.draw")
     app.window.player.set_speed(case.speed)
     app.window.player.may_postpone_ticks = True  # as in normal use, the player may defer work to a later frame
-    _start_run(app, case)
+    _start_run_of_case(app, case)
     gc.collect()
     gc.freeze()  # as the program does, so that collections skip the compiler's objects
-    app.draw()
+    app.draw_window()
     deadline = time.perf_counter()
     for frame in range(frames):
         if app.session.run.is_over:
             app.session.start_over(keeps_map=False)
-            _start_run(app, case)
+            _start_run_of_case(app, case)
             deadline = time.perf_counter()
         _set_camera(app, case)
         _time_frame(app, case, frame, times)
         deadline = max(deadline + FRAME_MS / 1000.0, time.perf_counter())
-        sleep_until(deadline, loader)
+        load_kernels_and_sleep_until(deadline, loader)
     return times
 
 
-def _start_run(app: "App", case: FrameCase) -> None:
+def _start_run_of_case(app: "App", case: FrameCase) -> None:
     """Open the dialog of the case, if any, and start the run."""
-    if case.dialog and app.window.dialogs.open_one is None:
-        app.window.run(case.dialog)
+    if case.dialog_name and app.window.dialogs.current_dialog is None:
+        app.window.run_command(case.dialog_name)
     app.window.player.play()
 
 
@@ -224,17 +228,17 @@ def _time_frame(app: "App", case: FrameCase, frame: int, times: FrameTimes) -> N
     wall, processor = time.perf_counter(), time.thread_time()
     if case.moves_mouse:
         _move_mouse(app, frame)
-    app.frame(FRAME_MS / 1000.0)
+    app.run_frame(FRAME_MS / 1000.0)
     app.present_frame()
-    times.wall.append((time.perf_counter() - wall) * 1000.0)
-    times.processor.append((time.thread_time() - processor) * 1000.0)
+    times.wall_clock_ms.append((time.perf_counter() - wall) * 1000.0)
+    times.processor_ms.append((time.thread_time() - processor) * 1000.0)
 
 
 def _move_mouse(app: "App", frame: int) -> None:
     """Move the mouse a few pixels over the map of the first panel."""
     import pygame
 
-    left, top, width, height = app.window.map_view.layout.panels[0].map
+    left, top, width, height = app.window.map_view.layout.panel_boxes[0].map_box
     position = int(left + 7 * frame % width), int(top + 3 * frame % height)
     pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=position, rel=(7, 3), buttons=(0, 0, 0)))
 
@@ -243,7 +247,7 @@ class Stopwatch:
     """Sum of the processor time of the wrapped functions, in milliseconds."""
 
     def __init__(self) -> None:
-        self.ms = 0.0
+        self.total_ms = 0.0
 
     def timed_function(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that calls `work` and adds its processor time."""
@@ -251,7 +255,7 @@ class Stopwatch:
         def timed(*args: Any, **keywords: Any) -> Any:
             before = time.thread_time()
             result = work(*args, **keywords)
-            self.ms += (time.thread_time() - before) * 1000.0
+            self.total_ms += (time.thread_time() - before) * 1000.0
             return result
 
         return timed
@@ -263,7 +267,7 @@ def create_app(case: FrameCase) -> "App":
 
     from ui.app import App
     from ui.draw.layers import LAYER_BY_KEY
-    from ui.model.layers import HeatSetting
+    from ui.model.layer_state import HeatSetting
     from ui.model.session import Session
     from ui.model.settings import Settings
 
@@ -272,12 +276,14 @@ def create_app(case: FrameCase) -> "App":
     window = pygame.display.set_mode(case.size)
     generated = generate_map("caves", {"width": case.side, "height": case.side, "grain": 4, "seed": 3})
     grid: Grid = generated.grid
-    agents = tuple(case.agents[i % len(case.agents)] for i in range(case.panels))
-    if case.units:
+    agents = tuple(case.agents[i % len(case.agents)] for i in range(case.panel_count))
+    if case.unit_count:
         agents = tuple(
-            unit for agent in agents for unit in place_group_members(agent, case.units, RandomPlacing(7, 100.0), grid)
+            unit
+            for agent in agents
+            for unit in place_group_members(agent, case.unit_count, RandomPlacing(7, 100.0), grid)
         )
-    changes = None if case.units else _CHANGES
+    changes = None if case.unit_count else _CHANGES
     run = Scenario(
         map_rows_of_grid(grid), generated.start, generated.goal, agents, budget=BUDGET, changes=changes, grid=grid
     )
@@ -296,8 +302,8 @@ def _set_camera(app: "App", case: FrameCase) -> None:
     if case.zoom is None:
         return
     panel, boxes = app.window.map_view.panels_with_boxes()[0]
-    size, grid = (boxes.map[2], boxes.map[3]), panel.snapshot.grid
-    x, y = grid.xy(panel.view.position)
-    app.window.cameras.set_camera_of_panel(
-        panel.key, Camera(case.zoom).centred_on(x, y, *size), size, (grid.width, grid.height)
+    size, grid = (boxes.map_box[2], boxes.map_box[3]), panel.snapshot.grid
+    x, y = grid.xy(panel.walker_view.position)
+    app.window.cameras.store_camera_of_panel(
+        panel.key, Camera(case.zoom).centred_on_point(x, y, *size), size, (grid.width, grid.height)
     )

@@ -13,25 +13,25 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.frames import FrameCase, create_app
 from benchmarks.memory import resident_mb
-from benchmarks.setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
-from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.files.map_source import map_rows_of_grid
-from sim.files.scenario import Scenario
-from sim.generate import generate_map
+from files.map_source import map_rows_of_grid
+from files.scenario import Scenario
 from sim.kernels import log
+from sim.map_generators import generate_map
 from sim.params import ConfigError
-from sim.program import ROOT
+from sim.system.program import PROGRAM_FOLDER
 from sim.time.timeline import Timeline
 from sim.world import World
-from ui.model import branching, painting
+from sim.world_commands import AgentConfig, EditCells, MoveGoal
+from ui.model import branch_actions, cell_edits
 from ui.model.session import Session
 
 TICKS, BRANCHES, HEATS = 1_000_000, 300, 500  # number of repetitions of each load
-TARGET = BenchTarget(8.0, is_upper=True)  # megabytes by which memory may grow in the second half of a load
+TARGET = BenchTarget(8.0, is_upper_limit=True)  # megabytes by which memory may grow in the second half of a load
 SIDE = 48  # side of the map in cells
 AGENTS = (AgentConfig("tba"), AgentConfig("rtb-wa"), AgentConfig("lrta"))
 _GOAL_EVERY = 2000  # ticks between two moves of the goal
@@ -47,16 +47,16 @@ def run(setup: BenchSetup) -> BenchTable:
         return table
     for key, description in NAMES.items():
         setup.progress.update_bar(f"growth: {description}")
-        added_mb, total_mb = _probe_in_subprocess(key)
+        added_mb, total_mb = _measure_load_in_subprocess(key)
         table.rows.append(BenchRow(description, added_mb, "MB", total_mb, target=TARGET))
     table.notes.append("control: megabytes of the process at the end")
     return table
 
 
-def _probe_in_subprocess(key: str) -> tuple[float, float]:
+def _measure_load_in_subprocess(key: str) -> tuple[float, float]:
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     command = [sys.executable, "-m", "benchmarks.growth", key]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=PROGRAM_FOLDER, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ConfigError(f"growth: {key}: the measuring process failed: {done.stderr.strip().splitlines()[-1:]}")
     added_mb, total_mb = json.loads(done.stdout.splitlines()[-1])
@@ -75,7 +75,7 @@ def measure_load_memory(key: str, count: int) -> tuple[float, float]:
     """
     middle_mb = end_mb = 0.0
     collected = 0
-    for done in LOADS[key](count):
+    for done in LOAD_FUNCTIONS[key](count):
         if done * _PARTS // count > collected:
             collected = done * _PARTS // count
             gc.collect()
@@ -103,7 +103,7 @@ def advance_ticks(count: int) -> Iterator[int]:
     ]
 
     def build() -> World:
-        world = World(generated.grid.copy(), *start_and_goal, SPECS_BY_KEY, budget=_BUDGET, watched=True)
+        world = World(generated.grid.copy(), *start_and_goal, AGENT_SPECS_BY_KEY, budget=_BUDGET, watched=True)
         for config in AGENTS:
             world.add(config)
         world.queue_commands(goals)
@@ -117,38 +117,38 @@ def advance_ticks(count: int) -> Iterator[int]:
 
 def create_and_delete_branches(count: int) -> Iterator[int]:
     """Create a branch, edit the map in it, advance, and delete the branch; repeat this `count` times."""
-    session = Session(_scenario())
-    session.advance(60)
+    session = Session(_create_corner_scenario())
+    session.advance_by_ticks(60)
     for done in range(1, count + 1):
-        session.seek(30)
-        number = branching.create_branch_at_current_tick(session).number
-        painting.block_or_free_cells(session, [SIDE * 20 + done % SIDE], block=True)
-        session.advance(10)
-        branching.delete_branch(session, number)
+        session.seek_to_tick(30)
+        number = branch_actions.create_branch_at_current_tick(session).number
+        cell_edits.block_or_free_cells(session, [SIDE * 20 + done % SIDE], block=True)
+        session.advance_by_ticks(10)
+        branch_actions.delete_branch(session, number)
         yield done
 
 
-def change_heat_map(count: int) -> Iterator[int]:
+def switch_heat_maps(count: int) -> Iterator[int]:
     """Switch through the kinds of heat map in a window, and draw a frame with each."""
     app = create_app(FrameCase(len(AGENTS), 256, (1280, 720), agents=AGENTS))
-    app.session.advance(200)
+    app.session.advance_by_ticks(200)
     for done in range(1, count + 1):
-        app.window.run("next_heat")
-        app.draw()
+        app.window.run_command("next_heat")
+        app.draw_window()
         yield done
 
 
-def _scenario() -> Scenario:
+def _create_corner_scenario() -> Scenario:
     generated = generate_map("rooms", {"width": SIDE, "height": SIDE, "room": 8, "seed": 3})
     return Scenario(
         map_rows_of_grid(generated.grid), generated.start, generated.goal, AGENTS, budget=_BUDGET, grid=generated.grid
     )
 
 
-LOADS: dict[str, Callable[[int], Iterator[int]]] = {
+LOAD_FUNCTIONS: dict[str, Callable[[int], Iterator[int]]] = {
     "ticks": advance_ticks,
     "branches": create_and_delete_branches,
-    "heat": change_heat_map,
+    "heat": switch_heat_maps,
 }
 # name of a load -> megabytes kept on purpose per repetition: the record of one tick of each agent
 KEPT_MB = {"ticks": log.ROW.itemsize * len(AGENTS) / 2**20}

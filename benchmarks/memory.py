@@ -6,17 +6,17 @@ import os
 import subprocess
 import sys
 
-from agents.registry import SPECS, SPECS_BY_KEY
-from benchmarks.setup import BenchSetup
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
-from sim.commands import AgentConfig
-from sim.generate import generate_map
+from sim.map_generators import generate_map
 from sim.params import ConfigError
-from sim.program import ROOT
+from sim.system.program import PROGRAM_FOLDER
 from sim.world import World
+from sim.world_commands import AgentConfig
 
 SIDE = 1024  # side of the map in cells
-TARGET = BenchTarget(2.0, is_upper=True)  # maximum megabytes of an agent before its first tick
+TARGET = BenchTarget(2.0, is_upper_limit=True)  # maximum megabytes of an agent before its first tick
 _AGENTS = 16  # number of agents over which the memory is averaged
 _TICKS = 100  # number of ticks before the second measurement
 _BUDGET = 64  # expansions per tick
@@ -27,18 +27,22 @@ def run(setup: BenchSetup) -> BenchTable:
     if resident_mb() is None:
         table.notes.append("not measured: this system has no /proc/self/statm")
         return table
-    for spec in SPECS:
+    for spec in AGENT_SPECS:
         setup.progress.update_bar(f"memory: {spec.name}")
-        idle, later = _probe_in_subprocess(spec.key)
+        idle, later = _measure_agent_in_subprocess(spec.key)
         table.rows.append(BenchRow(f"{spec.name}, idle", idle, "MB", target=TARGET))
         table.rows.append(BenchRow(f"{spec.name}, after {_TICKS} ticks of {_BUDGET}", later, "MB"))
     table.notes.append("in a watched world, as in a window, after an earlier world was created and deleted")
     return table
 
 
-def _probe_in_subprocess(key: str) -> tuple[float, float]:
+def _measure_agent_in_subprocess(key: str) -> tuple[float, float]:
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.memory", key], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "benchmarks.memory", key],
+        cwd=PROGRAM_FOLDER,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise ConfigError(f"memory: {key}: the measuring process failed: {done.stderr.strip().splitlines()[-1:]}")
@@ -49,12 +53,17 @@ def _probe_in_subprocess(key: str) -> tuple[float, float]:
 def measure_agent_mb(key: str, side: int = SIDE) -> tuple[float, float]:
     """Return the megabytes that one agent of a kind adds: right after it was added, and after some ticks."""
     generated = generate_map("caves", {"width": side, "height": side, "grain": 4, "seed": 3})
-    free = generated.grid.free.nonzero()[0]
+    free = generated.grid.free_mask.nonzero()[0]
     middle = int(free[free.size // 2])  # a start in a corner would hide the memory that large pages waste
 
     def new_world() -> World:
         return World(
-            generated.grid, middle, generated.grid.cell(*generated.goal), SPECS_BY_KEY, budget=_BUDGET, watched=True
+            generated.grid,
+            middle,
+            generated.grid.cell(*generated.goal),
+            AGENT_SPECS_BY_KEY,
+            budget=_BUDGET,
+            watched=True,
         )
 
     first = new_world()  # compiles the kernels, and leaves memory that the measured world may reuse

@@ -12,20 +12,20 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import numpy as np
 import pygame
 
-from benchmarks.setup import BenchSetup
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
-from sim.commands import AgentConfig
-from sim.files.map_source import map_rows_of_grid
-from sim.files.scenario import Scenario
-from sim.generate import generate_map
+from files.map_source import map_rows_of_grid
+from files.scenario import Scenario
+from sim.map_generators import generate_map
+from sim.world_commands import AgentConfig
 from ui.app import App
-from ui.film import video
+from ui.film import video_encoding
 from ui.film.film import Film, create_renderer, export_video
-from ui.film.messages import WorkerReport
-from ui.film.options import DRAFT, HIGH, NORMAL, WEBM, Encoding, FilmOptions
-from ui.film.pictures import copied_pixels
+from ui.film.film_options import DRAFT, HIGH, NORMAL, WEBM, Encoding, FilmOptions
+from ui.film.picture_files import copied_pixels
 from ui.film.replay import ReplaySpec
 from ui.film.worker_handle import WorkerHandle
+from ui.film.worker_messages import WorkerReport
 from ui.model.appearance import Appearance
 from ui.model.session import Session
 from ui.model.settings import Settings
@@ -34,8 +34,8 @@ SIDE = 512
 SIZE = (1920, 1080)
 FPS = 60
 HEADLESS_TARGET = BenchTarget(100.0)  # minimum frames per second of filming without a window
-FRAME_TIME_TARGET = BenchTarget(1.2, is_upper=True)  # maximum ratio: frame time while recording / without
-DROPPED_TARGET = BenchTarget(0.0, is_upper=True)  # maximum number of dropped frames
+FRAME_TIME_TARGET = BenchTarget(1.2, is_upper_limit=True)  # maximum ratio: frame time while recording / without
+DROPPED_TARGET = BenchTarget(0.0, is_upper_limit=True)  # maximum number of dropped frames
 
 _FRAME_COUNT = 240  # number of frames filmed without a window
 _PROFILED_FRAMES = 60  # number of frames over which the steps of a frame are averaged
@@ -68,11 +68,13 @@ def run(setup: BenchSetup) -> BenchTable:
             table.rows.append(BenchRow(f"of a frame: {part}", milliseconds, "ms"))
         setup.progress.update_bar("record: the window")
         window = best_window_times(begin, Path(folder), setup.rounds)
-    ratio = window.with_ms / window.without_ms
+    ratio = window.recording_ms / window.not_recording_ms
     table.rows.append(
-        BenchRow("UI frame while recording", window.with_ms, "ms", window.without_ms, ratio, FRAME_TIME_TARGET)
+        BenchRow(
+            "UI frame while recording", window.recording_ms, "ms", window.not_recording_ms, ratio, FRAME_TIME_TARGET
+        )
     )
-    table.rows.append(BenchRow("frames dropped", window.dropped, "frames", target=DROPPED_TARGET))
+    table.rows.append(BenchRow("frames dropped", window.dropped_frames, "frames", target=DROPPED_TARGET))
     table.notes += [
         f"the window of {_WINDOW_SIZE[0]}x{_WINDOW_SIZE[1]} runs {FPS} ticks a second; "
         "a frame is ticks, drawing and recording,",
@@ -100,13 +102,13 @@ def headless_frame_rate(begin: Scenario, folder: Path, suffix: str, preset: str)
         if not times:
             times.append(time.perf_counter())
 
-    options = FilmOptions(SIZE, FPS, preset=preset)
+    options = FilmOptions(SIZE, FPS, quality_preset=preset)
     done = export_video(
         ReplaySpec(begin), folder / f"bench{suffix}", (_FIRST_TICK, _FIRST_TICK + _FRAME_COUNT), options, told=told
     )
     seconds = time.perf_counter() - times[0]
     done.path.unlink()
-    return (done.frames - 1) / seconds
+    return (done.frame_count - 1) / seconds
 
 
 def frame_step_times(begin: Scenario, folder: Path) -> dict[str, float]:
@@ -115,14 +117,14 @@ def frame_step_times(begin: Scenario, folder: Path) -> dict[str, float]:
     replay = ReplaySpec(begin).start_rerun()
     replay.seek_to_tick(_FIRST_TICK)
     stage = create_renderer(replay, options, Appearance())
-    stage.draw()
+    stage.draw_picture()
     spent = dict.fromkeys(("simulating", "drawing", "copying", "converting", "converting and encoding"), 0.0)
     with open(folder / "parts.part", "wb", buffering=0) as file:
-        encoder = video.VideoEncoder(file, SIZE, Encoding(fps=FPS))
+        encoder = video_encoding.VideoEncoder(file, SIZE, Encoding(fps=FPS))
         pixels = copied_pixels(stage.surface)
         steps: dict[str, Callable[[], object]] = {
             "simulating": lambda: replay.seek_to_tick(replay.tick + 1),
-            "drawing": stage.draw,
+            "drawing": stage.draw_picture,
             "copying": lambda: np.copyto(pixels, copied_pixels(stage.surface)),
             "converting": lambda: encoder.to_codec_frame(pixels),
             "converting and encoding": lambda: encoder.add(pixels),
@@ -144,31 +146,31 @@ def frame_step_times(begin: Scenario, folder: Path) -> dict[str, float]:
 class WindowTimes:
     """Median milliseconds of a frame of the window with and without recording, and the number of dropped frames."""
 
-    with_ms: float
-    without_ms: float
-    dropped: int
+    recording_ms: float
+    not_recording_ms: float
+    dropped_frames: int
 
 
 def best_window_times(begin: Scenario, folder: Path, rounds: int) -> WindowTimes:
     """Return the fastest of several measurements, with the sum of the dropped frames of all measurements."""
     measured = [measure_window_times(begin, folder / f"window{i}.mp4") for i in range(rounds)]
-    best = min(measured, key=lambda window: window.with_ms + window.without_ms)
-    return replace(best, dropped=sum(window.dropped for window in measured))
+    best = min(measured, key=lambda window: window.recording_ms + window.not_recording_ms)
+    return replace(best, dropped_frames=sum(window.dropped_frames for window in measured))
 
 
 def measure_window_times(begin: Scenario, path: Path) -> WindowTimes:
     app = _open_window(begin)
-    app.session.advance(_FIRST_TICK)
+    app.session.advance_by_ticks(_FIRST_TICK)
     without = _median_frame_ms(app, None)
     studio = WorkerHandle.start_recording(
         path, app.session, FilmOptions(SIZE, FPS), app.window.view_overrides.current_appearance()
     )
     first = app.session.tick
-    while studio.report.phase == "starting":  # wait until the recording process has loaded the kernels
+    while studio.last_report.phase == "starting":  # wait until the recording process has loaded the kernels
         time.sleep(0.05)
     with_recording = _median_frame_ms(app, studio)
     studio.stop_recording()
-    report: WorkerReport = studio.wait(_PATIENCE_S)
+    report: WorkerReport = studio.wait_until_done(_PATIENCE_S)
     return WindowTimes(with_recording, without, app.session.tick - first + 1 - report.frames)
 
 
@@ -189,7 +191,7 @@ def _median_frame_ms(app: App, studio: WorkerHandle | None) -> float:
     deadline = time.perf_counter()
     while time.perf_counter() < end:
         before = time.perf_counter()
-        app.frame(0.0 if studio is not None and studio.must_simulation_wait else 1.0 / FPS)
+        app.run_frame(0.0 if studio is not None and studio.must_simulation_wait else 1.0 / FPS)
         if studio is not None:
             studio.send_window_changes(app.session, app.window.view_overrides.current_appearance())
         spent.append(time.perf_counter() - before)

@@ -7,22 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.registry import SPECS_BY_KEY
-from benchmarks.setup import BenchSetup
+from agents.registry import AGENT_SPECS_BY_KEY
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
-from sim.commands import AgentConfig, EditCells
-from sim.generate import GeneratedMap, generate_map
 from sim.grid import Grid
+from sim.map_generators import GeneratedMap, generate_map
 from sim.params import Value
 from sim.true_distances import MAX_EXPANSIONS_PER_TICK
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells
 
 SIDES = (256, 512, 1024, 2048)
 BUDGET = 64
-TARGET = BenchTarget(1.5, is_upper=True)
-LONGEST_TARGET = BenchTarget(
-    8.0, is_upper=True
-)  # limit for the longest tick in ms, half a frame at 60 frames per second
+TARGET = BenchTarget(1.5, is_upper_limit=True)
+# Limit for the longest tick in ms, half a frame at 60 frames per second.
+LONGEST_TARGET = BenchTarget(8.0, is_upper_limit=True)
 MAPS: tuple[tuple[str, Mapping[str, Value]], ...] = (("rooms", {"room": 16}), ("caves", {"grain": 4}))
 _CHUNK_TICKS = 32  # number of ticks that are timed together
 _SEED = 5
@@ -45,7 +44,7 @@ CASES = (
 
 
 CHANGING_CASE = ScalingCase("RTB-WA* w=2, measures and edits", "rtb-wa", {"weight": 2.0, "restart": "lazy"})
-CHANGING_TICKS, EDIT_EVERY, EDITED = 400, 20, 20  # ticks of a run, ticks between two edits, cells per edit
+CHANGING_TICKS, EDIT_EVERY, EDITED_CELL_COUNT = 400, 20, 20  # ticks of a run, ticks between two edits, cells per edit
 
 
 def run(setup: BenchSetup, sides: tuple[int, ...] = SIDES) -> BenchTable:
@@ -59,8 +58,8 @@ def run(setup: BenchSetup, sides: tuple[int, ...] = SIDES) -> BenchTable:
         setup.progress.update_bar(f"scaling: measures and changes, {kind}")
         table.rows += _changing_map_rows(f"{CHANGING_CASE.name}, {kind}", maps, setup.rounds)
     table.notes.append(
-        f"measures and edits: {EDITED} cells blocked or freed every {EDIT_EVERY} ticks; true distances are computed "
-        "within the limit of a window per tick; the mean is only for information, the longest tick has a target"
+        f"measures and edits: {EDITED_CELL_COUNT} cells blocked or freed every {EDIT_EVERY} ticks; true distances are "
+        "computed within the limit of a window per tick; the mean is for information, the longest tick has a target"
     )
     table.notes.append(
         f"control and ratio: compared with the map of {sides[0]} x {sides[0]}; each map has a new agent, so the first "
@@ -101,10 +100,10 @@ def tick_seconds_with_edits(generated: GeneratedMap) -> npt.NDArray[np.float64]:
     """
     grid, chance = Grid(generated.grid.terrain.copy()), np.random.default_rng(_SEED)
     start_and_goal = grid.cell(*generated.start), grid.cell(*generated.goal)
-    world = World(grid, *start_and_goal, SPECS_BY_KEY, budget=BUDGET, watched=True)
-    world.optimality.expansion_limit = MAX_EXPANSIONS_PER_TICK
+    world = World(grid, *start_and_goal, AGENT_SPECS_BY_KEY, budget=BUDGET, watched=True)
+    world.optimality_tracker.expansion_limit = MAX_EXPANSIONS_PER_TICK
     world.add(AgentConfig(CHANGING_CASE.kind, params=CHANGING_CASE.params))
-    free = grid.free.nonzero()[0]
+    free = grid.free_mask.nonzero()[0]
     # edit cells near the start, where the agent is on maps of every size
     near_cells = free[
         np.hypot(free % grid.width - generated.start[0], free // grid.width - generated.start[1]) < SIDES[0] / 2
@@ -112,8 +111,8 @@ def tick_seconds_with_edits(generated: GeneratedMap) -> npt.NDArray[np.float64]:
     spent, blocked = np.zeros(CHANGING_TICKS), ()
     for tick in range(CHANGING_TICKS):
         if tick % EDIT_EVERY == EDIT_EVERY - 1:
-            freed, blocked = blocked, tuple(chance.choice(near_cells, EDITED, replace=False).tolist())
-            world.submit(EditCells(blocked=blocked, freed=freed))
+            freed, blocked = blocked, tuple(chance.choice(near_cells, EDITED_CELL_COUNT, replace=False).tolist())
+            world.submit(EditCells(blocked_cells=blocked, freed_cells=freed))
         before = time.thread_time()
         world.advance(1)
         spent[tick] = time.thread_time() - before
@@ -124,15 +123,15 @@ def seconds_per_tick(case: ScalingCase, generated: GeneratedMap) -> float:
     """Return the mean processor time of the ticks in which the agent still searches, in seconds."""
     grid = generated.grid
     world = World(
-        grid, grid.cell(*generated.start), grid.cell(*generated.goal), SPECS_BY_KEY, budget=BUDGET, measures=False
+        grid, grid.cell(*generated.start), grid.cell(*generated.goal), AGENT_SPECS_BY_KEY, budget=BUDGET, measures=False
     )
     walker = world.add(AgentConfig(case.kind, params=case.params))
     seconds, ticks, usual = 0.0, 0, 0
     while True:
-        known, before = int(walker.metrics[0].expansions), time.thread_time()
+        known, before = int(walker.counts_record[0].expansions), time.thread_time()
         passed = world.advance(_CHUNK_TICKS)
         spent = time.thread_time() - before
-        expanded = int(walker.metrics[0].expansions) - known
+        expanded = int(walker.counts_record[0].expansions) - known
         if passed < _CHUNK_TICKS or expanded < usual:  # the search has ended
             return seconds / ticks if ticks else spent / passed
         usual = expanded

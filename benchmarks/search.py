@@ -6,22 +6,21 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks import control
-from benchmarks.problems import MapProblem, grouped_by_map
-from benchmarks.setup import BenchSetup
+from benchmarks import plain_astar
+from benchmarks.bench_problems import MapProblem, grouped_by_map
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from benchmarks.timing import best_times
-from sim.files.movingai import are_path_lengths_equal
-from sim.kernels.jit import as_plain_arrays
+from files.movingai import are_path_lengths_equal
+from sim.jit.decorators import as_plain_arrays
 from sim.kernels.memory import scratch_array
 from sim.kernels.offline import find_cheapest_path
 from sim.kernels.search import Search, new_search
 
 # name of a set of problems -> minimum ratio to the speed of the control
 TARGETS = {"bg512": BenchTarget(90.0), "rooms": BenchTarget(82.0), "sc1": BenchTarget(95.0)}
-FRESH_TARGET = BenchTarget(
-    0.8
-)  # minimum ratio: rate with a new search memory per problem / rate with one memory per map
+# Minimum ratio: rate with a new search memory per problem / rate with one memory per map.
+FRESH_TARGET = BenchTarget(0.8)
 # name of a set of problems -> published total expansions; ties between cells allow several totals
 EXPANSIONS = {"bg512": (1_419_401,), "rooms": (2_948_349, 2_948_350, 2_948_351), "sc1": (840_833,)}
 _TIES_NOTE = (
@@ -33,20 +32,20 @@ _TIES_NOTE = (
 def run(setup: BenchSetup) -> BenchTable:
     table = BenchTable("search: offline A*, one memory per map, one kernel call per problem, path included")
     for name, problems in setup.problems.iter_problem_groups():
-        rate, fresh_rate, control_rate, totals = _measure_rates(setup, name, problems)
-        target = TARGETS.get(name) if setup.problems.is_listed else None
+        rate, fresh_rate, control_rate, totals = _measure_expansion_rates(setup, name, problems)
+        target = TARGETS.get(name) if setup.problems.is_from_list else None
         table.rows.append(BenchRow(name, rate, "problems/s", control_rate, rate / control_rate, target))
-        is_listed = setup.problems.is_listed
+        is_listed = setup.problems.is_from_list
         fresh = FRESH_TARGET if is_listed else None
         table.rows.append(BenchRow(f"{name}, a world each", fresh_rate, "problems/s", rate, fresh_rate / rate, fresh))
-        table.notes.append(_total_note(name, *totals, is_listed=setup.problems.is_listed))
-    table.notes.append("control: textbook A* with heapq in plain Python (benchmarks/control.py)")
-    if setup.problems.is_listed:
+        table.notes.append(_total_note(name, *totals, is_listed=setup.problems.is_from_list))
+    table.notes.append("control: textbook A* with heapq in plain Python (benchmarks/plain_astar.py)")
+    if setup.problems.is_from_list:
         table.notes.append(_TIES_NOTE)
     return table
 
 
-def _measure_rates(
+def _measure_expansion_rates(
     setup: BenchSetup, name: str, problems: list[MapProblem]
 ) -> tuple[float, float, float, tuple[int, int]]:
     """Measure the rates of one set of problems.
@@ -80,35 +79,35 @@ def _solve_each_with_new_memory(batch: list[MapProblem]) -> int:
     for problem in batch:
         cells = problem.grid.cells
         memory, path = new_search(cells, is_bucketed=True, is_reused=True), scratch_array("way", cells, np.int32, True)
-        expansions += _solve_all(as_plain_arrays(memory), path, [(problem, *problem.ends)])
+        expansions += _solve_all(as_plain_arrays(memory), path, [(problem, *problem.start_and_goal_cells)])
     return expansions
 
 
 def kernel_solver(batch: list[MapProblem]) -> Callable[[], int]:
     """Return a function that solves all problems of one map with the kernels and returns the number of expansions."""
     cells = batch[0].grid.cells
-    cases = [(problem, *problem.ends) for problem in batch]
+    cases = [(problem, *problem.start_and_goal_cells) for problem in batch]
     return partial(_solve_all, as_plain_arrays(new_search(cells, is_bucketed=True)), np.zeros(cells, np.int32), cases)
 
 
 def _solve_all(memory: Search, path: npt.NDArray[np.int32], cases: list[tuple[MapProblem, int, int]]) -> int:
     expansions = 0
     for problem, start, goal in cases:
-        expansions += int(find_cheapest_path(problem.grid.ground, memory, start, goal, path)[1])
+        expansions += int(find_cheapest_path(problem.grid.map_arrays, memory, start, goal, path)[1])
         _check_path_length(problem, float(memory.nodes["g"][goal]))
     return expansions
 
 
 def control_solver(batch: list[MapProblem]) -> Callable[[], int]:
     """Return a function that solves all problems of one map with the control and returns the number of expansions."""
-    board = control.FramedMap(batch[0].grid)
+    board = plain_astar.FramedMap(batch[0].grid)
     return partial(_solve_all_plainly, board, [(p, board.cell(*p.start), board.cell(*p.goal)) for p in batch])
 
 
-def _solve_all_plainly(board: control.FramedMap, cases: list[tuple[MapProblem, int, int]]) -> int:
+def _solve_all_plainly(board: plain_astar.FramedMap, cases: list[tuple[MapProblem, int, int]]) -> int:
     expansions = 0
     for problem, start, goal in cases:
-        length, expanded = control.astar_cost(board, start, goal)
+        length, expanded = plain_astar.astar_cost(board, start, goal)
         expansions += expanded
         _check_path_length(problem, length)
     return expansions

@@ -13,24 +13,24 @@ from functools import partial
 
 import numpy as np
 
-from agents.registry import SPECS_BY_KEY
-from benchmarks.setup import BenchSetup
+from agents.registry import AGENT_SPECS_BY_KEY
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from cli.progress import ProgressBar
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.generate import GeneratedMap, generate_map
 from sim.grid import Grid
+from sim.map_generators import GeneratedMap, generate_map
 from sim.params import Value
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, MoveGoal
 
 SIDE, TICKS = 512, 20_000  # side of the map in cells, and ticks of a run
 # targets: median and longest seek in milliseconds, and time with recording / time without
 MEDIAN_TARGET, LONGEST_TARGET, RECORDING_TARGET = (
-    BenchTarget(100.0, is_upper=True),
-    BenchTarget(150.0, is_upper=True),
-    BenchTarget(2.0, is_upper=True),
+    BenchTarget(100.0, is_upper_limit=True),
+    BenchTarget(150.0, is_upper_limit=True),
+    BenchTarget(2.0, is_upper_limit=True),
 )
 AGENTS = (
     AgentConfig("tba"),
@@ -71,7 +71,7 @@ def run(setup: BenchSetup, ticks: int = TICKS, side: int = SIDE) -> BenchTable:
     for case in CASES:
         setup.progress.update_bar(f"seek: {case.name}")
         generated = generate_map(case.kind, {**case.params, "width": side, "height": side, "seed": _SEED})
-        table.rows += _case_rows(case, generated, ticks, setup.progress)
+        table.rows += _rows_of_case(case, generated, ticks, setup.progress)
     table.notes.append("milliseconds of processor time of one seek; the first seeks of a run, without warm-up")
     table.notes.append(
         "recording: a run in steps of one frame with keyframes, compared with the same run in one call without "
@@ -80,13 +80,13 @@ def run(setup: BenchSetup, ticks: int = TICKS, side: int = SIDE) -> BenchTable:
     return table
 
 
-def _case_rows(case: SeekCase, generated: GeneratedMap, ticks: int, progress: ProgressBar) -> Iterator[BenchRow]:
+def _rows_of_case(case: SeekCase, generated: GeneratedMap, ticks: int, progress: ProgressBar) -> Iterator[BenchRow]:
     create_world = _world_factory(case, generated, ticks)
     plain_s, live_s = [], []
     for _ in range(_RUNS):
         plain_s.append(_time_call_s(partial(create_world().advance, ticks)))
         line = Timeline(create_world)
-        live_s.append(_time_call_s(partial(_advance_recorded, line, ticks, progress)))
+        live_s.append(_time_call_s(partial(_advance_recorded_timeline, line, ticks, progress)))
     end, live, once = line.tick, float(np.median(live_s)), float(np.median(plain_s))
     yield BenchRow(
         f"{case.name}: recording", live / end * 1e6, "us/tick", once / end * 1e6, live / once, RECORDING_TARGET
@@ -97,15 +97,15 @@ def _case_rows(case: SeekCase, generated: GeneratedMap, ticks: int, progress: Pr
     line.seek(end * 3 // 4)
     steps = [_seek_ms(line, line.tick - 1) for _ in range(_STEP_COUNT)]
     yield from _distribution_rows(f"{case.name}: one back", steps)
-    yield BenchRow(f"{case.name}: keyframes", float(line.keyframe_store.count), "")
-    limit = BenchTarget(200.0, is_upper=True)
-    yield BenchRow(f"{case.name}: their memory", line.keyframe_store.held / 1e6, "MB", target=limit)
+    yield BenchRow(f"{case.name}: keyframes", float(line.keyframe_store.keyframe_count), "")
+    limit = BenchTarget(200.0, is_upper_limit=True)
+    yield BenchRow(f"{case.name}: their memory", line.keyframe_store.used_bytes / 1e6, "MB", target=limit)
     assert line.divergence_tick is None, f"{case.name}: a replay differs from the run at tick {line.divergence_tick}"
 
 
 def _world_factory(case: SeekCase, generated: GeneratedMap, ticks: int) -> Callable[[], World]:
     """Return a function that builds the world at tick 0, with all edits and moves of the goal in its queue."""
-    terrain, free = generated.grid.terrain.copy(), np.flatnonzero(generated.grid.free)
+    terrain, free = generated.grid.terrain.copy(), np.flatnonzero(generated.grid.free_mask)
     chance = np.random.default_rng(_SEED)
     edits = [(tick, EditCells(tuple(chance.choice(free, 40).tolist()))) for tick in range(50, ticks, _EDIT_EVERY)]
     goals = [(tick, MoveGoal(int(chance.choice(free)))) for tick in range(_GOAL_EVERY, ticks, _GOAL_EVERY)]
@@ -114,7 +114,14 @@ def _world_factory(case: SeekCase, generated: GeneratedMap, ticks: int) -> Calla
         grid = Grid(terrain.copy())
         start, goal = grid.cell(*generated.start), grid.cell(*generated.goal)
         world = World(
-            grid, start, goal, SPECS_BY_KEY, budget=case.budget, seed=_SEED, random_changes=case.changes, watched=True
+            grid,
+            start,
+            goal,
+            AGENT_SPECS_BY_KEY,
+            budget=case.budget,
+            seed=_SEED,
+            random_changes=case.changes,
+            watched=True,
         )
         for config in AGENTS:
             world.add(config)
@@ -125,7 +132,7 @@ def _world_factory(case: SeekCase, generated: GeneratedMap, ticks: int) -> Calla
     return build
 
 
-def _advance_recorded(line: Timeline, ticks: int, progress: ProgressBar) -> None:
+def _advance_recorded_timeline(line: Timeline, ticks: int, progress: ProgressBar) -> None:
     """Advance a timeline to a tick in steps of one frame, as a window does."""
     while line.tick < ticks and line.advance(min(_FRAME_TICKS, ticks - line.tick)):
         if line.tick % _PROGRESS_TICKS < _FRAME_TICKS:

@@ -1,4 +1,4 @@
-"""Bench `measure_start`: time from the command to the first tick, cold and warm, and time to open a large map.
+"""Bench `measure_program_start`: time from the command to the first tick, cold and warm, and time to open a large map.
 
 Each start is a separate process without a screen. The window appears before the first tick, with a message while
 kernels are prepared. A cold start has no compiled kernels, as on a machine on which the program has never run. The cold
@@ -16,22 +16,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.setup import BenchSetup
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
-from sim.files.movingai import write_map
-from sim.generate import generate_map
-from sim.program import ROOT
-from ui.status import STATUS_VARIABLE
+from files.movingai import write_map
+from sim.map_generators import generate_map
+from sim.system.program import PROGRAM_FOLDER
+from ui.status_file import STATUS_FILE_VARIABLE
 
 # targets: maximum seconds of each measurement
-WARM = BenchTarget(1.5, is_upper=True)
-COLD = BenchTarget(8.0, is_upper=True)
-COLD_PROCESSOR = BenchTarget(12.0, is_upper=True)
-INSTALLED = BenchTarget(1.5, is_upper=True)
-OPEN = BenchTarget(2.0, is_upper=True)
-LARGE = 1024  # side of the large map in cells
+WARM_START_TARGET = BenchTarget(1.5, is_upper_limit=True)
+COLD_START_TARGET = BenchTarget(8.0, is_upper_limit=True)
+COLD_PROCESSOR_TARGET = BenchTarget(12.0, is_upper_limit=True)
+INSTALLED_START_TARGET = BenchTarget(1.5, is_upper_limit=True)
+OPEN_MAP_TARGET = BenchTarget(2.0, is_upper_limit=True)
+LARGE_MAP_SIDE = 1024  # side of the large map in cells
 INSTALLED_VARIABLE = "BACKMOVE_INSTALLED"  # environment variable with the command of an installed wheel
-_WATCHED_S = 60.0  # seconds for which the window is watched after a cold start
+_WATCHING_TIME_S = 60.0  # seconds for which the window is watched after a cold start
 _PATIENCE_S = 180.0  # maximum seconds until the awaited state; a start that takes longer has failed
 _CHECKOUT_COMMAND = (sys.executable, "main.py")
 
@@ -40,7 +40,9 @@ _CHECKOUT_COMMAND = (sys.executable, "main.py")
 class StartTimes:
     """Measurements of one start of the program."""
 
-    until_state_s: float  # seconds from the command until the awaited state, usually the first tick of the example
+    seconds_until_state: (
+        float  # seconds from the command until the awaited state, usually the first tick of the example
+    )
     processor_s: float  # processor time until the awaited state, in seconds; nan if the system does not report it
     # longest frame from the start of the program to the end of the measurement, in milliseconds
     longest_frame_ms: float
@@ -51,23 +53,36 @@ def run(setup: BenchSetup) -> BenchTable:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         large = root / "large.map"
-        write_map(generate_map("caves", {"width": LARGE, "height": LARGE, "seed": 5}).grid, large)
+        write_map(generate_map("caves", {"width": LARGE_MAP_SIDE, "height": LARGE_MAP_SIDE, "seed": 5}).grid, large)
         setup.progress.update_bar("start: cold")
-        cold = measure_start(root / "cold", cache=root / "kernels", watched_s=_WATCHED_S)
+        cold = measure_program_start(root / "cold", cache=root / "kernels", watched_s=_WATCHING_TIME_S)
         setup.progress.update_bar("start: warm")
-        warm = min((measure_start(root / f"warm{i}") for i in range(setup.rounds)), key=lambda s: s.until_state_s)
-        frame = min(measure_start(root / f"first{i}", until=_has_any_status).until_state_s for i in range(setup.rounds))
-        opened = min(
-            measure_start(root / f"open{i}", large, until=_has_any_status).until_state_s for i in range(setup.rounds)
+        warm = min(
+            (measure_program_start(root / f"warm{i}") for i in range(setup.rounds)), key=lambda s: s.seconds_until_state
         )
-        rows = _start_rows("checkout, warm", warm, WARM) + _start_rows("checkout, cold", cold, COLD, COLD_PROCESSOR)
+        frame = min(
+            measure_program_start(root / f"first{i}", until=has_window_appeared).seconds_until_state
+            for i in range(setup.rounds)
+        )
+        opened = min(
+            measure_program_start(root / f"open{i}", large, until=has_window_appeared).seconds_until_state
+            for i in range(setup.rounds)
+        )
+        rows = _start_rows("checkout, warm", warm, WARM_START_TARGET) + _start_rows(
+            "checkout, cold", cold, COLD_START_TARGET, COLD_PROCESSOR_TARGET
+        )
         rows.append(BenchRow("longest frame of the first minute, cold", cold.longest_frame_ms, "ms"))
         if command := os.environ.get(INSTALLED_VARIABLE):
-            wheel = measure_start(root / "wheel", cache=root / "unpacked", command=(command,))
-            rows += _start_rows("wheel, cold", wheel, INSTALLED)
+            wheel = measure_program_start(root / "wheel", cache=root / "unpacked", command=(command,))
+            rows += _start_rows("wheel, cold", wheel, INSTALLED_START_TARGET)
     table.rows += rows
     table.rows.append(
-        BenchRow(f"a {LARGE} x {LARGE} map more than the example", max(0.0, opened - frame), "s", target=OPEN)
+        BenchRow(
+            f"a {LARGE_MAP_SIDE} x {LARGE_MAP_SIDE} map more than the example",
+            max(0.0, opened - frame),
+            "s",
+            target=OPEN_MAP_TARGET,
+        )
     )
     return table
 
@@ -76,27 +91,27 @@ def _start_rows(
     name: str, start: StartTimes, target: BenchTarget, processor: BenchTarget | None = None
 ) -> list[BenchRow]:
     return [
-        BenchRow(name, start.until_state_s, "s", target=target),
+        BenchRow(name, start.seconds_until_state, "s", target=target),
         BenchRow(f"{name}: processor time", start.processor_s, "s", target=processor),
     ]
 
 
-def _has_any_status(status: dict[str, Any]) -> bool:
+def has_window_appeared(status: dict[str, Any]) -> bool:
     """Return True, because any status file shows that the window has appeared."""
     return True
 
 
-def _has_ticked(status: dict[str, Any]) -> bool:
+def _has_first_tick_passed(status: dict[str, Any]) -> bool:
     """Return whether the first tick has passed."""
     return bool(status["tick"] > 0)
 
 
-def measure_start(
+def measure_program_start(
     folder: Path,
     path: Path | None = None,
     cache: Path | None = None,
     command: Sequence[str] = _CHECKOUT_COMMAND,
-    until: Callable[[dict[str, Any]], bool] = _has_ticked,
+    until: Callable[[dict[str, Any]], bool] = _has_first_tick_passed,
     watched_s: float = 0.0,
 ) -> StartTimes:
     """Start the program, wait until its window has reached a state, watch it for a while, and end it.
@@ -116,7 +131,7 @@ def measure_start(
     status = folder / "status.json"
     environment = {
         **os.environ,
-        STATUS_VARIABLE: str(status),
+        STATUS_FILE_VARIABLE: str(status),
         "SDL_VIDEODRIVER": "dummy",
         "XDG_CONFIG_HOME": str(folder),
     }
@@ -125,7 +140,7 @@ def measure_start(
         environment["NUMBA_CACHE_DIR"] = str(cache)
     begin = time.perf_counter()
     process = subprocess.Popen(
-        [*command, *([str(path)] if path else [])], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL
+        [*command, *([str(path)] if path else [])], cwd=PROGRAM_FOLDER, env=environment, stderr=subprocess.DEVNULL
     )
     try:
         while not (state := _read_status(status)) or not until(state):

@@ -13,13 +13,13 @@ class BenchTarget:
     """Target of a row: a limit for the ratio of the row, or for its measured value if it has no ratio."""
 
     limit: float
-    is_upper: bool = False  # whether the limit is a maximum; otherwise it is a minimum
+    is_upper_limit: bool = False  # whether the limit is a maximum; otherwise it is a minimum
 
     def is_met_by(self, value: float) -> bool:
-        return value <= self.limit if self.is_upper else value >= self.limit
+        return value <= self.limit if self.is_upper_limit else value >= self.limit
 
     def __str__(self) -> str:
-        return f"{'<=' if self.is_upper else '>='} {self.limit:g}"
+        return f"{'<=' if self.is_upper_limit else '>='} {self.limit:g}"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ _TEXT_COLUMNS = (True, False, True, False, False, True, True)
 
 def table_lines(table: BenchTable) -> list[str]:
     """Return the lines of a table as text: the title, one line for each row, then the notes."""
-    cells = [_HEADINGS, *(_row_cells(row) for row in table.rows)]
+    cells = [_HEADINGS, *(_cell_texts_of_row(row) for row in table.rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(_HEADINGS))]
     return [
         table.title,
@@ -64,7 +64,7 @@ def table_lines(table: BenchTable) -> list[str]:
     ]
 
 
-def _row_cells(row: BenchRow) -> tuple[str, ...]:
+def _cell_texts_of_row(row: BenchRow) -> tuple[str, ...]:
     return (
         row.name,
         number_text(row.measured),

@@ -4,17 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from agents.registry import SPECS_BY_KEY
-from benchmarks.problems import MapProblem, grouped_by_map
+from agents.registry import AGENT_SPECS_BY_KEY
+from benchmarks.bench_problems import MapProblem, grouped_by_map
+from benchmarks.bench_setup import BenchSetup
 from benchmarks.search import control_solver
-from benchmarks.setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget, number_text
 from benchmarks.timing import best_times
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.params import Value
 from sim.world import World
+from sim.world_commands import AgentConfig
 
 _GROUP = "bg512"
 
@@ -29,8 +29,8 @@ class TickCase:
     budget: int  # expansions per tick
     target: BenchTarget | None = None  # minimum ratio of expansions per second to the control
     changes: RandomChangeSchedule | None = None  # random changes of the map; None: no changes
-    every: int = 1  # stride: only every n-th problem of a map is run
-    most_ticks: int = 10_000_000  # maximum number of ticks per problem
+    problem_stride: int = 1  # stride: only every n-th problem of a map is run
+    max_ticks: int = 10_000_000  # maximum number of ticks per problem
     extra_counter: str = ""  # name of a number in the view of the agent that is added to the expansions; empty: none
 
 
@@ -42,9 +42,9 @@ CASES = (
     TickCase("TBA* R=10", "tba", {}, 10),
     TickCase("TBA* R=100", "tba", {}, 100),
     TickCase("LRTA* d=1", "lrta", {}, 1, BenchTarget(8.0)),
-    TickCase("LRTA* d=8", "lrta", {"depth": 8}, 225, every=8),
-    TickCase("P LRTA* Q=30", "p-lrta", {}, 31, every=4),
-    TickCase("K LRTA* n=32", "k-lrta", {}, 32, every=4),
+    TickCase("LRTA* d=8", "lrta", {"depth": 8}, 225, problem_stride=8),
+    TickCase("P LRTA* Q=30", "p-lrta", {}, 31, problem_stride=4),
+    TickCase("K LRTA* n=32", "k-lrta", {}, 32, problem_stride=4),
     TickCase("LSS-LRTA* n=32", "lss-lrta", {}, 32),
     TickCase(
         "LSS-LRTA* n=32, with the pops of its backup",
@@ -92,13 +92,13 @@ def _measure_case(
     seconds, expansions, ticks = 0.0, 0, 0
     for batch in batches:
         setup.progress.update_bar(f"ticks: {case.name}, {batch[0].map_name}")
-        work = case_runner(case, batch[:: case.every])
+        work = case_runner(case, batch[:: case.problem_stride])
         counted = work()
         expansions += counted[0]
         ticks += counted[1]
         seconds += best_times(setup.rounds, (work,))[0]
     rate = expansions / seconds
-    target = case.target if setup.problems.is_listed else None
+    target = case.target if setup.problems.is_from_list else None
     table.rows.append(BenchRow(case.name, rate, "expansions/s", plain_rate, rate / plain_rate, target))
     table.notes.append(
         f"{case.name}: {expansions:,} expansions in {ticks:,} ticks, {number_text(ticks / seconds)} ticks/s"
@@ -107,16 +107,18 @@ def _measure_case(
 
 def case_runner(case: TickCase, batch: list[MapProblem]) -> Callable[[], tuple[int, int]]:
     """Return a function that runs a case on all problems of one map and returns its expansions and ticks."""
-    return partial(_run_problems, case, batch)
+    return partial(_run_agent_on_problems, case, batch)
 
 
-def _run_problems(case: TickCase, batch: list[MapProblem]) -> tuple[int, int]:
+def _run_agent_on_problems(case: TickCase, batch: list[MapProblem]) -> tuple[int, int]:
     expansions, ticks = 0, 0
     for problem in batch:
         grid = problem.grid if case.changes is None else Grid(problem.grid.terrain.copy())
-        world = World(grid, *problem.ends, SPECS_BY_KEY, budget=case.budget, random_changes=case.changes)
+        world = World(
+            grid, *problem.start_and_goal_cells, AGENT_SPECS_BY_KEY, budget=case.budget, random_changes=case.changes
+        )
         walker = world.add(AgentConfig(case.kind, params=case.params))
-        world.advance(case.most_ticks)
+        world.advance(case.max_ticks)
         expansions += world.metrics_of_walker(walker).expansions
         if case.extra_counter:
             expansions += int(walker.agent.view().numbers[case.extra_counter])

@@ -9,18 +9,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from agents.registry import SPECS_BY_KEY
-from cli.arguments import CommandParser, add_movement_options, movement_of_arguments, param_arguments, param_converter
+from agents.registry import AGENT_SPECS_BY_KEY
+from cli.arguments import (
+    CommandParser,
+    add_movement_options,
+    argparse_arguments_of_param,
+    movement_of_arguments,
+    param_converter,
+)
+from cli.kernel_warm_up import warm_up_agents
 from cli.progress import ProgressBar
 from cli.report.figures import save_chart
-from cli.warm import warm_up_agents
-from sim import coverage
-from sim.commands import BUDGET_PARAM, AgentConfig
-from sim.experiments.advice import (
-    IN_TURN,
+from experiments.advice import (
+    DOES_NOT_FIT,
+    FITS_ON_AVERAGE,
     MAX_COMPARED_UNITS,
     MAX_MEASURED_UNITS,
-    NO,
     AgentCandidate,
     FrameRequirement,
     best_candidates,
@@ -31,20 +35,22 @@ from sim.experiments.advice import (
     measure_crowd_timing,
     pareto_candidates,
 )
-from sim.experiments.job_runner import run_job
-from sim.experiments.problems import ProblemInstance, create_map_data, random_start_goal_pairs
-from sim.experiments.report_charts import ChartData, ChartSeries, measure_label
-from sim.experiments.table_formats import ReportTable, cell_text, number_text
-from sim.files.disk import check_folder_creatable, create_folder
-from sim.files.map_files import MAP_KINDS, open_map
-from sim.files.map_source import MapFile
-from sim.files.scenario import Scenario, save_scenario
-from sim.files.shipped_files import MAPS, require_shipped_file
+from experiments.job_runner import run_job
+from experiments.problems import ProblemInstance, create_map_data, random_start_goal_pairs
+from experiments.report_charts import ChartData, ChartSeries, measure_label
+from experiments.table_formats import ReportTable, cell_text, number_text
+from files.disk import check_folder_creatable, create_folder
+from files.map_files import MAP_KINDS, open_map
+from files.map_source import MapFile
+from files.scenario import Scenario, save_scenario
+from files.shipped_files import MAPS, require_shipped_file
+from sim import climb_coverage
 from sim.grid import Grid
 from sim.params import ConfigError, Param
-from sim.prepared import fetch_data
-from sim.program import PROGRAM_COMMAND
+from sim.prepared_data import fetch_data
+from sim.system.program import PROGRAM_COMMAND
 from sim.world import World
+from sim.world_commands import BUDGET_PARAM, AgentConfig
 
 UNITS = Param("units", int, 1, "number of agents that plan in every frame", 1, 1_000_000)
 BUDGET_MS = Param("budget-ms", float, 2.0, "milliseconds per frame for planning, shared by all agents", 0.001, 10_000)
@@ -65,10 +71,10 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError(f"{args.map}: expected a map with a path between at least two cells, got none")
     cases = [ProblemInstance(board, grid.xy(start), grid.xy(goal), None, i) for i, (start, goal) in enumerate(pairs)]
     check_folder_creatable(folder)  # before the long measurements, so that a bad output folder is reported at once
-    tried, need = create_candidates(SPECS_BY_KEY, args.budget), FrameRequirement(args.units, args.budget_ms)
+    tried, need = create_candidates(AGENT_SPECS_BY_KEY, args.budget), FrameRequirement(args.units, args.budget_ms)
     progress = ProgressBar()
     warm_up_agents([AgentConfig(c.kind, params=c.params, group="units") for c in tried], progress)
-    count = measure_walks(tried, cases, args.seconds / 2, progress)
+    count = run_candidates_on_problems(tried, cases, args.seconds / 2, progress)
     measure_frame_times(tried, cases, args.units, args.seconds / 2, progress)
     advice = recommendation_text(tried, cases, need, progress)
     print_advice(tried, need, args, count, advice)
@@ -81,18 +87,18 @@ def _parser() -> CommandParser:
     parser = CommandParser("advise", "Try agents on random problems of a map, and recommend one.")
     parser.add_argument("--map", required=True, metavar="FILE", help=f"a map: {MAP_KINDS}, or the name of an example")
     add_movement_options(parser)
-    parser.add_argument("--units", metavar="N", **param_arguments(UNITS))
+    parser.add_argument("--units", metavar="N", **argparse_arguments_of_param(UNITS))
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--budget-ms", metavar="B", **param_arguments(BUDGET_MS))
+    limit.add_argument("--budget-ms", metavar="B", **argparse_arguments_of_param(BUDGET_MS))
     limit.add_argument("--budget", type=param_converter(BUDGET_PARAM), metavar="K", help=BUDGET_PARAM.help)
-    parser.add_argument("--seconds", metavar="S", **param_arguments(SECONDS))
+    parser.add_argument("--seconds", metavar="S", **argparse_arguments_of_param(SECONDS))
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="where to write a figure and a scenario (default: MAP-advice)"
     )
     return parser
 
 
-def measure_walks(
+def run_candidates_on_problems(
     tried: Sequence[AgentCandidate], cases: Sequence[ProblemInstance], seconds: float, progress: ProgressBar
 ) -> int:
     """Run all candidates on the same problems until the time is up.
@@ -112,12 +118,12 @@ def measure_walks(
         if spent > seconds and index >= _MIN_PROBLEMS:
             return index
         progress.update_bar(f"{index} problems, {len(tried)} settings", min(1.0, spent / seconds))
-        grid = case.board.grid
-        length = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY).optimal
+        grid = case.map_data.grid
+        length = World(grid, grid.cell(*case.start), grid.cell(*case.goal), AGENT_SPECS_BY_KEY).optimal_cost
         for candidate in tried:
             if not candidate.is_rejected:
                 for line in run_job(
-                    create_candidate_job(candidate, case, length), grid, SPECS_BY_KEY, time.thread_time
+                    create_candidate_job(candidate, case, length), grid, AGENT_SPECS_BY_KEY, time.thread_time
                 )[0]:
                     candidate.add_result(line)
     return len(cases)
@@ -145,7 +151,7 @@ def measure_frame_times(
             f"{min(units, MAX_COMPARED_UNITS):,} units at once, {candidate.name}", min(1.0, spent / seconds)
         )
         candidate.crowd_timing = measure_crowd_timing(
-            candidate, cases, SPECS_BY_KEY, min(units, MAX_COMPARED_UNITS), time.thread_time
+            candidate, cases, AGENT_SPECS_BY_KEY, min(units, MAX_COMPARED_UNITS), time.thread_time
         )
 
 
@@ -168,18 +174,18 @@ def recommendation_text(
     """
     units = min(need.units, MAX_MEASURED_UNITS)
     while (best := best_candidates(tried, need)) and best[0].crowd_timing and best[0].crowd_timing.units < units:
-        if need.fit_level(best[0]) == NO:
+        if need.fit_level(best[0]) == DOES_NOT_FIT:
             break  # with fewer units than requested the best candidate is already too slow
         progress.update_bar(f"{units:,} units at once, {best[0].name}")
-        best[0].crowd_timing = measure_crowd_timing(best[0], cases, SPECS_BY_KEY, units, time.thread_time)
+        best[0].crowd_timing = measure_crowd_timing(best[0], cases, AGENT_SPECS_BY_KEY, units, time.thread_time)
     if not best:
         return ""
-    nothing_fits = need.fit_level(best[0]) == NO
+    nothing_fits = need.fit_level(best[0]) == DOES_NOT_FIT
     chosen = min((c for c in tried if c.crowd_timing), key=need.max_frame_ms) if nothing_fits else best[0]
 
     def longest_ms(units: int) -> float:
         progress.update_bar(f"{units:,} units at once, {chosen.name}")
-        return measure_crowd_timing(chosen, cases, SPECS_BY_KEY, units, time.thread_time).max_frame_ms
+        return measure_crowd_timing(chosen, cases, AGENT_SPECS_BY_KEY, units, time.thread_time).max_frame_ms
 
     max_units = find_max_fitting_units(longest_ms, need.budget_ms, need.estimate_max_units(chosen))
     progress.clear_bar()
@@ -199,7 +205,7 @@ def _advice_text(best: AgentCandidate, need: FrameRequirement, max_units: int) -
     mean, longest = number_text(need.mean_frame_ms(best)), number_text(need.max_frame_ms(best))
     mean_text = f"{need.units:,} units take {mean} of {need.budget_ms:g} ms per frame on average"
     longest_text = f"{longest} ms in the longest frame, when all start at once"
-    if need.fit_level(best) == IN_TURN:
+    if need.fit_level(best) == FITS_ON_AVERAGE:
         return (
             f'Use {best.name} with "tick_ms: {need.budget_ms:g}" in a scenario, so that units plan in turn: '
             f"{mean_text}, but {longest_text}.\n"
@@ -224,7 +230,7 @@ def print_advice(
     units = "one unit" if need.units == 1 else f"{min(need.units, MAX_COMPARED_UNITS):,} units at once"
     print(f"{args.map}: {count} random problems, {len(tried)} settings; times are for {units}")
     print("Settings that no other setting beats in both cost and time, cheapest walk first:\n")
-    _print_table(candidate_table(pareto_candidates(tried), need))
+    _print_aligned_table(candidate_table(pareto_candidates(tried), need))
     print('\n  fits: "yes": in every frame; "in turn": on average, and in every frame if the scenario sets "tick_ms"')
     out = [candidate.name for candidate in tried if candidate.is_rejected]
     if out:
@@ -238,9 +244,9 @@ def recommended_records_line(grid: Grid) -> str:
 
     The agent kNN LRTA* itself is not tried, because its records must be computed for each map.
     """
-    defaults = {param.name: param.default for param in SPECS_BY_KEY["knn-lrta"].params}
-    share = float(fetch_data(coverage.climb_coverage_recipe(int(defaults["cap"])), grid).tables.share[0])
-    return f"kNN LRTA* was not tried. {coverage.describe_expected_fits(int(defaults['records']), share)}."
+    defaults = {param.name: param.default for param in AGENT_SPECS_BY_KEY["knn-lrta"].params}
+    share = float(fetch_data(climb_coverage.climb_coverage_recipe(int(defaults["cap"])), grid).tables.share[0])
+    return f"kNN LRTA* was not tried. {climb_coverage.describe_expected_fits(int(defaults['records']), share)}."
 
 
 def candidate_table(chosen: Sequence[AgentCandidate], need: FrameRequirement) -> ReportTable:
@@ -272,7 +278,7 @@ def candidate_table(chosen: Sequence[AgentCandidate], need: FrameRequirement) ->
     return ReportTable("front", "", headings, rows)
 
 
-def _print_table(table: ReportTable) -> None:
+def _print_aligned_table(table: ReportTable) -> None:
     lines = [table.headings, *([cell_text(cell) for cell in row] for row in table.rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(table.headings))]
     for line in lines:
@@ -283,7 +289,7 @@ def _print_table(table: ReportTable) -> None:
         print("  " + "  ".join(cells).rstrip())
 
 
-def advice_chart(tried: Sequence[AgentCandidate], need: FrameRequirement) -> ChartData:
+def cost_time_chart_of_candidates(tried: Sequence[AgentCandidate], need: FrameRequirement) -> ChartData:
     """Return the chart of cost against time per tick, with a series for each agent and the Pareto front.
 
     The title of the chart gives the time that each unit may take.
@@ -322,10 +328,10 @@ def write_advice_files(
     if not best:
         return
     create_folder(folder)
-    for _ in save_chart(advice_chart(tried, need), folder):
+    for _ in save_chart(cost_time_chart_of_candidates(tried, need), folder):
         pass
     agents = tuple(AgentConfig(c.kind, c.name.rsplit(" k=", 1)[0], c.params, c.budget) for c in best)
-    source = MapFile(path.name, path.resolve(), movement=case.board.grid.movement)
+    source = MapFile(path.name, path.resolve(), movement=case.map_data.grid.movement)
     scenario = Scenario(source, case.start, case.goal, agents, title=f"The best three on {path.name}")
     target = folder / "best.yaml"
     save_scenario(scenario, target)

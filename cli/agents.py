@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from agents.registry import SPECS
+from agents.registry import AGENT_SPECS
 from cli.arguments import CommandParser
 from sim.agent_api import AgentSpec
 from sim.params import Param
@@ -13,9 +13,9 @@ def main(argv: Sequence[str]) -> int:
     parser = CommandParser("agents", "List every agent with its parameters, their ranges, and its paper.")
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     if parser.parse_args(argv).json:
-        print(json.dumps([spec.describe() for spec in SPECS], indent=2))
+        print(json.dumps([spec.describe() for spec in AGENT_SPECS], indent=2))
     else:
-        print("\n\n".join(_agent_description(spec) for spec in SPECS))
+        print("\n\n".join(_agent_description(spec) for spec in AGENT_SPECS))
     return 0
 
 
@@ -26,5 +26,5 @@ def _agent_description(spec: AgentSpec) -> str:
 
 def _parameter_line(param: Param) -> str:
     symbol = f" ({param.symbol})" if param.symbol else ""
-    default = str(param.default).lower() if param.kind is bool else param.text(param.default)
+    default = str(param.default).lower() if param.kind is bool else param.display_text(param.default)
     return f"{'':<16} {param.name + symbol:<16} {default:<8} {param.help} ({param.describe_legal_values()})"

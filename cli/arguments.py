@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sim.movement import DIAGONAL_PARAM, FOUR, RULE_DESCRIPTIONS, RULE_PARAM, Movement
+from sim.movement import DIAGONAL_PARAM, FOUR_NEIGHBOURS, RULE_DESCRIPTIONS, RULE_PARAM, Movement
 from sim.params import ConfigError, Param, did_you_mean_hint
-from sim.program import PROGRAM_COMMAND
+from sim.system.program import PROGRAM_COMMAND
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -61,7 +61,7 @@ def help_with_default(text: str, default: object) -> str:
     return f"{text} (default: {default:,})" if isinstance(default, int) else f"{text} (default: {default})"
 
 
-def param_arguments(param: Param) -> dict[str, Any]:
+def argparse_arguments_of_param(param: Param) -> dict[str, Any]:
     """Return the keyword arguments of `add_argument` for a parameter: its converter, its default and its help."""
     return {
         "type": param_converter(param),
@@ -104,8 +104,8 @@ def add_movement_options(parser: CommandParser) -> None:
 
 
 def movement_of_arguments(args: argparse.Namespace) -> Movement:
-    if args.movement == FOUR and args.diagonal is not None:
-        raise ConfigError(f"--diagonal: goes with eight neighbours only, not with --movement {FOUR}")
+    if args.movement == FOUR_NEIGHBOURS and args.diagonal is not None:
+        raise ConfigError(f"--diagonal: goes with eight neighbours only, not with --movement {FOUR_NEIGHBOURS}")
     rule = RULE_PARAM.default if args.movement is None else args.movement
     return Movement(str(rule), float(DIAGONAL_PARAM.default if args.diagonal is None else args.diagonal))
 

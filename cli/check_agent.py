@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agents import contract, own_files
+from agents import agent_contract, own_files
 from cli.arguments import CommandParser
 from cli.own_agents import ask_permission_to_run
 
@@ -18,13 +18,13 @@ def main(argv: Sequence[str]) -> int:
     spec = own_files.load_agent_file(file)
     print(f"{spec.name} ({spec.key}): {spec.summary}")
     broken = 0
-    for rule, wrong in contract.check_agent_contract(spec):
+    for rule, wrong in agent_contract.check_agent_contract(spec):
         broken += bool(wrong)
         print(f"  {'BROKEN' if wrong else 'ok    '}  {rule}", flush=True)
         if wrong:
             print(f"          {wrong}")
-    if warning := contract.unstorable_state_warning(spec):
+    if warning := agent_contract.unstorable_state_warning(spec):
         print("  slow    going back in time takes longer, because the run is computed again")
         print(f"          {warning}")
-    print("all rules are kept" if not broken else f"{broken} of {len(contract.RULES)} rules are broken")
+    print("all rules are kept" if not broken else f"{broken} of {len(agent_contract.CONTRACT_RULES)} rules are broken")
     return BROKEN if broken else OK

@@ -3,15 +3,15 @@
 import sys
 from collections.abc import Sequence
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli.arguments import CommandParser
-from sim.files.lesson import load_lesson
-from sim.files.shipped_files import LESSONS, require_shipped_file
-from sim.lesson import find_broken_claims
+from files.lesson import load_lesson
+from files.lesson_claims import find_broken_claims
+from files.shipped_files import LESSONS, require_shipped_file
 from sim.params import ConfigError
 from sim.plurals import count_with_noun
-from sim.program import ASSETS
-from ui.model.layers import HEAT_KINDS
+from sim.system.program import ASSETS_FOLDER
+from ui.model.layer_state import HEAT_KINDS
 
 
 def main(argv: Sequence[str]) -> int:
@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _check_lesson_file(name: str) -> list[str]:
     try:
-        lesson = load_lesson(require_shipped_file(name, LESSONS), SPECS_BY_KEY, (ASSETS,), HEAT_KINDS)
+        lesson = load_lesson(require_shipped_file(name, LESSONS), AGENT_SPECS_BY_KEY, (ASSETS_FOLDER,), HEAT_KINDS)
     except ConfigError as error:  # returned instead of raised, so that the remaining lessons are checked as well
         return list(error.problems)
     claims = sum(len(step.claims) for step in lesson.steps)
@@ -40,4 +40,4 @@ def _check_lesson_file(name: str) -> list[str]:
         count_with_noun(len(questions), "question"),
     )
     print(f"{name}: {', '.join(counts)}{note}")
-    return [f"{name}:{problem}" for problem in find_broken_claims(lesson, SPECS_BY_KEY)]
+    return [f"{name}:{problem}" for problem in find_broken_claims(lesson, AGENT_SPECS_BY_KEY)]

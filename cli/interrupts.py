@@ -40,17 +40,19 @@ class InterruptFlag:
 
     def __init__(self) -> None:
         self.exit_code = 0  # exit code of the first signal, 0 if none has arrived
-        self._is_breakable = False  # whether the first signal may raise an exception, as inside `run_interruptibly`
-        self._handlers_before: dict[int, Any] = {}  # signal -> handler to restore on exit
+        self._may_interrupt_work = (
+            False  # whether the first signal may raise an exception, as inside `run_interruptibly`
+        )
+        self._previous_handlers: dict[int, Any] = {}  # signal -> handler to restore on exit
 
     def __enter__(self) -> "InterruptFlag":
         for number in EXIT_CODES:
             if signal.getsignal(number) is not signal.SIG_IGN:  # a shell ignores SIGINT for background jobs
-                self._handlers_before[number] = signal.signal(number, self._record_signal)
+                self._previous_handlers[number] = signal.signal(number, self._record_signal)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for number, handler in self._handlers_before.items():
+        for number, handler in self._previous_handlers.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def run_interruptibly(self, work: Callable[[], object]) -> bool:
@@ -59,19 +61,19 @@ class InterruptFlag:
         If a signal has already arrived, `work` is not called.
         """
         # set before `exit_code` is checked, so that a signal between the two statements is not missed
-        self._is_breakable = True
+        self._may_interrupt_work = True
         try:
             if not self.exit_code:
                 work()
         except KeyboardInterrupt as error:
             self.exit_code = self.exit_code or exit_code_of(error)
         finally:
-            self._is_breakable = False
+            self._may_interrupt_work = False
         return not self.exit_code
 
     def _record_signal(self, number: int, frame: FrameType | None) -> None:
         is_first, self.exit_code = not self.exit_code, self.exit_code or EXIT_CODES[number]
-        if self._is_breakable or not is_first:
+        if self._may_interrupt_work or not is_first:
             raise TerminatedError if number == signal.SIGTERM else KeyboardInterrupt
 
 

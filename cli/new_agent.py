@@ -6,11 +6,11 @@ from pathlib import Path
 
 from agents import own_files
 from cli.arguments import CommandParser
-from sim.files.disk import write_file_atomically
+from files.disk import write_file_atomically
 from sim.params import ConfigError
-from sim.program import ASSETS, PROGRAM_COMMAND
+from sim.system.program import ASSETS_FOLDER, PROGRAM_COMMAND
 
-EXAMPLE = ASSETS / "own-agent" / "example.py"
+EXAMPLE_AGENT_FILE = ASSETS_FOLDER / "own-agent" / "example.py"
 _NAME_LINE = 'name = "real-time A*"'
 
 
@@ -21,9 +21,9 @@ def main(argv: Sequence[str]) -> int:
     key = own_files.agent_key_of_file(path)
     if os.path.lexists(path):
         raise ConfigError(f"{path}: the file exists already; nothing was written")
-    text = EXAMPLE.read_text(encoding="utf-8").replace(_NAME_LINE, f'name = "{key}"')
+    text = EXAMPLE_AGENT_FILE.read_text(encoding="utf-8").replace(_NAME_LINE, f'name = "{key}"')
     write_file_atomically(path, text.encode())
-    own_files.store_trust(path)
+    own_files.store_file_trust(path)
     print(f"wrote {path}; next steps:")
     print(
         f"    {PROGRAM_COMMAND} --agent-file {path}              open the window with it; it restarts whenever you "

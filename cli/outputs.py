@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from agents.own_files import LOADED_FILES
-from sim.files.disk import check_file_writable, is_pipe_or_device
+from files.disk import check_file_writable, is_pipe_or_device
 from sim.params import ConfigError
 
 # displayed name of each standard stream -> its name in the module sys

@@ -56,7 +56,7 @@ def ask_permission_to_run(file: str) -> None:
     Raises:
         ConfigError: The user did not allow the file to run.
     """
-    if own_files.is_trusted(file):
+    if own_files.is_file_trusted(file):
         return
     if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
         print(
@@ -66,4 +66,4 @@ def ask_permission_to_run(file: str) -> None:
         print("Run it? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise ConfigError(f"{file}: permission to run it was not given")
-    own_files.store_trust(file)
+    own_files.store_file_trust(file)

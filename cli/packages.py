@@ -5,10 +5,10 @@ import os
 import sys
 
 from sim.params import ConfigError
-from sim.program import ROOT
+from sim.system.program import PROGRAM_FOLDER
 
 # top-level modules of this program; "" is the name of an unknown module
-_OWN_PACKAGES = ("", "main", "sim", "agents", "ui", "cli", "benchmarks", "tools")
+_OWN_PACKAGES = ("", "main", "sim", "files", "experiments", "agents", "ui", "cli", "benchmarks", "tools")
 
 
 def missing_package_message(error: ModuleNotFoundError) -> str:
@@ -18,11 +18,12 @@ def missing_package_message(error: ModuleNotFoundError) -> str:
     """
     if (error.name or "").partition(".")[0] in _OWN_PACKAGES:
         raise error
-    own = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    own = PROGRAM_FOLDER / ".venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     remedy = (
         f"activate .venv, or use {own} instead of python"
         if own.parent.is_dir()
-        else f"`make run` installs it into .venv; or: {sys.executable} -m pip install -r {ROOT / 'requirements.txt'}"
+        else f"`make run` installs it into .venv; or: {sys.executable} -m pip install "
+        f"-r {PROGRAM_FOLDER / 'requirements.txt'}"
     )
     return f"{sys.executable}: expected the package {error.name}, found none; {remedy}"
 

@@ -6,7 +6,7 @@ from types import TracebackType
 
 from cli.arguments import CommandParser
 from cli.progress import ProgressBar
-from sim.files.posthoc import MANY_EVENTS, PosthocWriter, check_trace_name, numbered_trace_name, open_posthoc_trace
+from files.posthoc import MANY_EVENTS, PosthocWriter, check_trace_name, numbered_trace_name, open_posthoc_trace
 from sim.params import ConfigError
 from sim.walker import Walker
 from sim.world import MAX_TICKS_PER_CALL, World
@@ -36,18 +36,18 @@ class PosthocFiles:
     def __init__(self, path: str | None, progress: ProgressBar) -> None:
         self.path, self.progress = path, progress
         self._open_traces: dict[PosthocWriter, AbstractContextManager[PosthocWriter]] = {}
-        self._failures: list[str] = []
+        self._failure_messages: list[str] = []
         self._opened_count = 0  # number of trace files opened so far
         self._world: World | None = None
 
     @property
-    def is_on(self) -> bool:
+    def is_enabled(self) -> bool:
         return self.path is not None
 
     @property
     def max_ticks_per_step(self) -> int:
         """Return the maximum number of ticks between two calls of `write_tick`."""
-        return 1 if self.is_on else MAX_TICKS_PER_CALL
+        return 1 if self.is_enabled else MAX_TICKS_PER_CALL
 
     def __enter__(self) -> "PosthocFiles":
         return self
@@ -55,17 +55,17 @@ class PosthocFiles:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for trace in list(self._open_traces):
             self._close_trace(trace, error)
-        if self._failures and error is None:
-            raise ConfigError(self._failures)
+        if self._failure_messages and error is None:
+            raise ConfigError(self._failure_messages)
 
     def open_files_for_world(self, world: World) -> None:
         """Close the files of the previous world, and open files for the agents of a new world."""
         for trace in list(self._open_traces):
             self._close_trace(trace)
         self._world = world
-        self.update_open_files()
+        self.open_and_close_agent_files()
 
-    def update_open_files(self) -> None:
+    def open_and_close_agent_files(self) -> None:
         """Open files for agents that have been added, and close the files of agents that have been removed.
 
         Call this before each tick, after the commands of the tick have been applied.
@@ -89,7 +89,7 @@ class PosthocFiles:
         try:
             self._open_traces[file.__enter__()] = file
         except ConfigError as error:
-            self._failures += error.problems
+            self._failure_messages += error.problems
 
     def write_tick(self) -> None:
         """Write the last tick of all agents to their files."""
@@ -98,7 +98,7 @@ class PosthocFiles:
                 trace.write_tick()
             except ConfigError as error:
                 self._close_trace(trace, error)
-                self._failures += error.problems
+                self._failure_messages += error.problems
 
     def _close_trace(self, trace: PosthocWriter, error: BaseException | None = None) -> None:
         """Close a trace file and move it to its path; after an error, discard it and keep an existing file there."""
@@ -106,7 +106,7 @@ class PosthocFiles:
         try:
             file.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
         except ConfigError as failure:
-            self._failures += [] if error else failure.problems
+            self._failure_messages += [] if error else failure.problems
         if trace.event_count > MANY_EVENTS:
             self.progress.print_line(
                 f"{trace.path}: {trace.event_count:,} events; Posthoc takes long to open so many events"

@@ -15,7 +15,7 @@ class ProgressBar:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
-        self.is_on = self._stream.isatty()
+        self.is_terminal = self._stream.isatty()
         # earliest time of the next update; it is not now, so that short work shows no bar
         self._next_update_s = time.monotonic() + _INTERVAL_S
         self._shown_width = 0  # number of characters of the bar on screen
@@ -27,7 +27,7 @@ class ProgressBar:
             text: Describes the current work.
             share: The share of the work that is done, from 0 to 1; None if it is unknown.
         """
-        if not self.is_on or time.monotonic() < self._next_update_s:
+        if not self.is_terminal or time.monotonic() < self._next_update_s:
             return
         self._next_update_s = time.monotonic() + _INTERVAL_S
         line = f"{_bar_text(share)} {text}" if share is not None else text

@@ -14,19 +14,19 @@ from typing import Any
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
-from cli.arguments import CommandParser, help_with_default, param_arguments, param_converter
+from cli.arguments import CommandParser, argparse_arguments_of_param, help_with_default, param_converter
+from cli.kernel_warm_up import warm_up_agents
 from cli.progress import ProgressBar
-from cli.warm import warm_up_agents
-from sim.files.disk import write_file_atomically
-from sim.files.png import png_bytes
-from sim.files.shipped_files import require_shipped_file
+from files.disk import write_file_atomically
+from files.png import png_bytes
+from files.shipped_files import require_shipped_file
 from sim.params import ConfigError
-from sim.program import PROGRAM_COMMAND
-from ui.commands.table import COMMANDS
+from sim.system.program import PROGRAM_COMMAND
+from ui.commands.command_table import COMMAND_TABLE
 from ui.draw.layers import LAYER_BY_KEY
-from ui.film import options as film_options
+from ui.film import film_options as film_options
 from ui.film.film import Film, FilmSummary, draw_last_film_frame, export_video
-from ui.film.options import (
+from ui.film.film_options import (
     HOLD,
     PICTURE,
     Encoding,
@@ -35,15 +35,15 @@ from ui.film.options import (
     check_picture_size,
     frame_count_between,
     output_kind_of,
-    parse_part,
     parse_ticks_per_frame,
+    parse_window_part,
 )
-from ui.film.pictures import copied_pixels, png_text_chunks
+from ui.film.picture_files import copied_pixels, png_text_chunks
 from ui.film.recorder import recover_recording
-from ui.film.recording_files import PART_SUFFIX, check_is_writable, unused_path
+from ui.film.recording_files import PART_SUFFIX, check_path_is_writable, unused_path
 from ui.film.replay import ReplaySpec, replay_spec_of_session
-from ui.film.video import readable_seconds_of
-from ui.model import files
+from ui.film.video_encoding import readable_seconds_of
+from ui.model import opened_files
 from ui.model.appearance import Appearance, appearance_from_view, view_mapping_of_appearance
 from ui.model.settings import THEME
 
@@ -56,23 +56,25 @@ _DESCRIPTION = (
     "Film a scenario without a window. One JSON line on standard output describes the file. "
     "An existing file is never overwritten: talk.mp4 becomes talk-2.mp4."
 )
-_TARGETS = "FILE.mp4, .webm, .mkv or .gif; FILE.png for the last tick alone; or a folder for numbered pictures"
+_OUTPUT_FORMATS_TEXT = (
+    "FILE.mp4, .webm, .mkv or .gif; FILE.png for the last tick alone; or a folder for numbered pictures"
+)
 
 
 @dataclass(frozen=True)
 class _RecordRequest:
     """Checked arguments of the command line."""
 
-    target: str  # path of the output
-    kind: str  # kind of the output file, as `output_kind_of` returns it
-    ticks: tuple[int, int | None]  # first tick, and the tick after the last one; None: until the end of the run
+    output_path: str  # path of the output
+    output_kind: str  # kind of the output file, as `output_kind_of` returns it
+    tick_range: tuple[int, int | None]  # first tick, and the tick after the last one; None: until the end of the run
     options: FilmOptions
 
 
 def main(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
     if args.recover:
-        return _recover_recording(args)
+        return _recover_unfinished_film(args)
     problems: list[str] = []
     request = _checked_request(args, problems)
     opened = _open_scenario(args.scenario, problems)
@@ -84,7 +86,7 @@ def main(argv: Sequence[str]) -> int:
         progress.print_line(text)
     look = _view_settings(opened, args.theme)
     warm_up_agents(opened.scenario.agents, progress)
-    if request.kind == PICTURE:
+    if request.output_kind == PICTURE:
         return _write_picture(request, replay, look, progress)
     return _film_run(request, replay, look, progress)
 
@@ -93,10 +95,10 @@ def _parser() -> CommandParser:
     parser = CommandParser("record", _DESCRIPTION)
     add = parser.add_argument
     add("scenario", nargs="?", help="a scenario or a session; or a .map or .scen file, with the default agents")
-    add("-o", "--output", metavar="FILE", help=_TARGETS)
+    add("-o", "--output", metavar="FILE", help=_OUTPUT_FORMATS_TEXT)
     add(
         "--size",
-        type=_parse_size,
+        type=_parse_picture_size,
         default=(1280, 720),
         metavar="WxH",
         help="in pixels, such as 1920x1080 (default: 1280x720)",
@@ -128,13 +130,13 @@ def _parser() -> CommandParser:
     )
     add(
         "--part",
-        type=_config_converter(parse_part),
+        type=_config_converter(parse_window_part),
         default=WindowPart("panels"),
         metavar="PART",
         help="what to film: window, panels or panel:N (default: panels)",
     )
     add("--captions", action="store_true", help="show captions for edits and restarts")
-    add("--hold", metavar="S", **param_arguments(HOLD))
+    add("--hold", metavar="S", **argparse_arguments_of_param(HOLD))
     add(
         "--branch",
         action="append",
@@ -168,7 +170,7 @@ def _config_converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return convert
 
 
-def _parse_size(text: str) -> tuple[int, int]:
+def _parse_picture_size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"\s*(\d{1,6})\s*[xX]\s*(\d{1,6})\s*", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"expected a size as WxH, such as 1280x720, got {text!r}")
@@ -188,7 +190,7 @@ def _parse_tick_range(text: str) -> tuple[int, int | None]:
 def _checked_request(args: Namespace, problems: list[str]) -> _RecordRequest | None:
     """Check the arguments; return None and append messages to `problems` if they have mistakes."""
     if not args.output:
-        problems.append(f"record: expected -o with {_TARGETS}")
+        problems.append(f"record: expected -o with {_OUTPUT_FORMATS_TEXT}")
         return None
     options = FilmOptions(
         args.size,
@@ -206,7 +208,7 @@ def _checked_request(args: Namespace, problems: list[str]) -> _RecordRequest | N
         is_video = kind in film_options.VIDEO_SUFFIXES
         encoding = Encoding(kind, options.fps, args.preset, args.exact_colours) if is_video else None
         check_picture_size(args.size, encoding, "record: --size")
-        check_is_writable(args.output)
+        check_path_is_writable(args.output)
     except ConfigError as error:
         problems += [text if text.startswith("record: ") else f"record: -o {text}" for text in error.problems]
         return None
@@ -215,18 +217,18 @@ def _checked_request(args: Namespace, problems: list[str]) -> _RecordRequest | N
     return _RecordRequest(args.output, kind, args.ticks, options)
 
 
-def _open_scenario(name: str | None, problems: list[str]) -> files.OpenedFile | None:
+def _open_scenario(name: str | None, problems: list[str]) -> opened_files.OpenedFile | None:
     if not name:
         problems.append("record: expected a scenario file")
         return None
     try:
-        return files.open_any_file(require_shipped_file(name))
+        return opened_files.open_any_file(require_shipped_file(name))
     except ConfigError as error:
         problems += error.problems
         return None
 
 
-def _create_replay(opened: files.OpenedFile, branches: list[str]) -> ReplaySpec:
+def _create_replay(opened: opened_files.OpenedFile, branches: list[str]) -> ReplaySpec:
     if opened.saved_session is not None:
         return replay_spec_of_session(opened.saved_session, opened.path, branches)
     if branches:
@@ -234,7 +236,7 @@ def _create_replay(opened: files.OpenedFile, branches: list[str]) -> ReplaySpec:
     return ReplaySpec(opened.scenario)
 
 
-def _replay_warnings(opened: files.OpenedFile) -> Sequence[str]:
+def _replay_warnings(opened: opened_files.OpenedFile) -> Sequence[str]:
     """Return warnings about reasons why the filmed run may differ from the run that the user expects."""
     if opened.saved_session is not None:
         return opened.saved_session.warnings
@@ -248,31 +250,31 @@ def _replay_warnings(opened: files.OpenedFile) -> Sequence[str]:
     )
 
 
-def _view_settings(opened: files.OpenedFile, theme: str | None) -> Appearance:
+def _view_settings(opened: opened_files.OpenedFile, theme: str | None) -> Appearance:
     """Return the view settings of a scenario, with the theme of the command line if it is given."""
     look = appearance_from_view(opened.scenario.view, LAYER_BY_KEY, f"{opened.path}: view")
-    return replace(look, theme=theme or look.theme, keys=COMMANDS.keys())
+    return replace(look, theme_name=theme or look.theme_name, key_by_command=COMMAND_TABLE.first_key_by_id())
 
 
 # --- filming --------------------------------------------------------------------------------------
 
 
 def _film_run(request: _RecordRequest, replay: ReplaySpec, look: Appearance, progress: ProgressBar) -> int:
-    first, end = request.ticks
+    first, end = request.tick_range
     options = request.options
-    if request.kind == film_options.GIF and options.fps not in film_options.GIF_RATES:
+    if request.output_kind == film_options.GIF and options.fps not in film_options.GIF_RATES:
         options = replace(options, fps=film_options.nearest_gif_rate(options.fps))
         rates = ", ".join(str(rate) for rate in film_options.GIF_RATES)
         progress.print_line(f"record: browsers play GIFs at {rates} frames a second; using {options.fps}")
     meter = _ProgressMeter(progress, options, first, end)
     done = export_video(
         replay,
-        request.target,
-        request.ticks,
+        request.output_path,
+        request.tick_range,
         options,
         look,
         told=meter.on_frame,
-        finishing=meter.on_finishing,
+        finishing=meter.on_file_finishing,
         most_frames=MAX_FRAMES if end is None else None,
     )
     progress.clear_bar()
@@ -281,23 +283,30 @@ def _film_run(request: _RecordRequest, replay: ReplaySpec, look: Appearance, pro
     if done.was_stopped:
         progress.print_line("record: stopped; the frames filmed so far are kept")
     _print_difference_warnings(done, replay, progress)
-    _print_result(done, request, meter.seconds)
+    _print_result(done, request, meter.elapsed_seconds)
     return 130 if done.was_stopped else 0
 
 
 def _write_picture(request: _RecordRequest, replay: ReplaySpec, look: Appearance, progress: ProgressBar) -> int:
     """Write a picture of the last tick and return the exit code."""
-    film = draw_last_film_frame(replay, request.ticks, request.options, look)
-    target = unused_path(request.target)
+    film = draw_last_film_frame(replay, request.tick_range, request.options, look)
+    target = unused_path(request.output_path)
     data = png_bytes(
-        copied_pixels(film.stage.surface),
+        copied_pixels(film.renderer.surface),
         png_text_chunks(film.rerun.run, target.parent, view_mapping_of_appearance(look)),
     )
     write_file_atomically(target, data)
     run = film.rerun.run
-    alarms = tuple(run.user_messages.alerts)
+    alarms = tuple(run.user_messages.alert_messages)
     done = FilmSummary(
-        target, 1, request.options.fps, len(data), film.tick, run.world_digests(), run.is_over, alarms=alarms
+        target,
+        1,
+        request.options.fps,
+        len(data),
+        film.tick,
+        run.world_digests(),
+        run.is_over,
+        divergence_messages=alarms,
     )
     _print_difference_warnings(done, replay, progress)
     _print_result(done, request, None)
@@ -306,7 +315,7 @@ def _write_picture(request: _RecordRequest, replay: ReplaySpec, look: Appearance
 
 def _print_difference_warnings(done: FilmSummary, replay: ReplaySpec, progress: ProgressBar) -> None:
     """Print why the filmed run differs from the saved run, and from which tick on the filmed run has no time limit."""
-    for alarm in done.alarms:
+    for alarm in done.divergence_messages:
         progress.print_line(f"record: {alarm}")
     unnoted = replay.first_irreproducible_tick
     if unnoted is not None and unnoted < done.last_tick:
@@ -319,20 +328,20 @@ def _print_difference_warnings(done: FilmSummary, replay: ReplaySpec, progress: 
 def _print_result(done: FilmSummary, request: _RecordRequest, seconds: float | None) -> None:
     line: dict[str, Any] = {
         "file": str(done.path),
-        "frames": done.frames,
-        "fps": done.fps if request.kind != PICTURE else None,
+        "frames": done.frame_count,
+        "fps": done.fps if request.output_kind != PICTURE else None,
         "size": list(request.options.size),
-        "seconds": round(done.duration_s, 3) if request.kind != PICTURE else None,
-        "bytes": done.bytes,
-        "ticks": [request.ticks[0], done.last_tick],
-        "digest": done.digests[0],
+        "seconds": round(done.duration_s, 3) if request.output_kind != PICTURE else None,
+        "bytes": done.byte_count,
+        "ticks": [request.tick_range[0], done.last_tick],
+        "digest": done.branch_digests[0],
     }
     if seconds:
-        line["frames_per_second"] = round(done.frames / seconds, 1)
+        line["frames_per_second"] = round(done.frame_count / seconds, 1)
     print(json.dumps(line), flush=True)
 
 
-def _recover_recording(args: Namespace) -> int:
+def _recover_unfinished_film(args: Namespace) -> int:
     progress = ProgressBar()
     path = recover_recording(args.recover, lambda share: progress.update_bar("finishing", share))
     progress.clear_bar()
@@ -344,25 +353,25 @@ class _ProgressMeter:
     """Progress line of filming, with the number of frames, frames per second and the remaining time."""
 
     def __init__(self, progress: ProgressBar, options: FilmOptions, first: int, end: int | None) -> None:
-        self.progress, self.options, self.first, self.end = progress, options, first, end
-        self.seconds = 0.0
-        self._begun: float | None = None
+        self.progress, self.film_options, self.first, self.end_tick = progress, options, first, end
+        self.elapsed_seconds = 0.0
+        self._start_time_s: float | None = None
         self._total_frames = frame_count_between(first, end, options) if end is not None else None
 
     def on_frame(self, film: Film) -> None:
         now = time.monotonic()
-        if self._begun is None:
-            self._begun = now  # measured from the end of the first frame, which also loads fonts and kernels
-        self.seconds = now - self._begun
-        rate = film.frames / self.seconds if self.seconds else 0.0
-        text = f"tick {film.tick:,}, {film.frames:,} frames, {rate:.0f} frames/s"
+        if self._start_time_s is None:
+            self._start_time_s = now  # measured from the end of the first frame, which also loads fonts and kernels
+        self.elapsed_seconds = now - self._start_time_s
+        rate = film.frame_count / self.elapsed_seconds if self.elapsed_seconds else 0.0
+        text = f"tick {film.tick:,}, {film.frame_count:,} frames, {rate:.0f} frames/s"
         share = None
         if self._total_frames and rate:
-            share = min(1.0, film.frames / self._total_frames)
-            text += f", {_minutes_text(max(0.0, (self._total_frames - film.frames) / rate))} left"
+            share = min(1.0, film.frame_count / self._total_frames)
+            text += f", {_minutes_text(max(0.0, (self._total_frames - film.frame_count) / rate))} left"
         self.progress.update_bar(text, share)
 
-    def on_finishing(self, share: float) -> None:
+    def on_file_finishing(self, share: float) -> None:
         self.progress.update_bar("finishing the file", share)
 
 

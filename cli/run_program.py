@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from cli.interrupts import exit_code_of
 from cli.packages import missing_package_message
-from cli.streams import discard_output, replace_closed_streams
+from cli.standard_streams import discard_output, replace_closed_streams
 from sim.params import ConfigError, escape_unprintable
 
 

@@ -7,30 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
+from cli.adaptive_stride import AdaptiveStride
 from cli.arguments import (
     CommandParser,
     add_movement_options,
+    argparse_arguments_of_param,
     help_with_default,
     movement_of_arguments,
-    param_arguments,
     param_converter,
     parse_cell,
 )
+from cli.data_preparation import prepare_agent_data
 from cli.interrupts import InterruptFlag
+from cli.kernel_warm_up import warm_up_agents
 from cli.outputs import check_output_paths
 from cli.posthoc import PosthocFiles, add_posthoc_option
-from cli.prepare import prepare_agents
 from cli.progress import ProgressBar
-from cli.results import print_result
-from cli.stride import AdaptiveStride
-from cli.warm import warm_up_agents
-from sim.agent_checks import seed_of_problem
-from sim.commands import BUDGET_PARAM, TRIALS_PARAM, AgentConfig
-from sim.files.agent_text import parse_agent_text
-from sim.files.disk import collect_read_paths
-from sim.files.map_files import MAP_KINDS, describe_maps_with_setting, open_map
-from sim.files.movingai import (
+from cli.result_lines import print_result
+from files.agent_text import parse_agent_text
+from files.disk import collect_read_paths
+from files.map_files import MAP_KINDS, describe_maps_with_setting, open_map
+from files.movingai import (
     ScenFile,
     ScenRow,
     are_path_lengths_equal,
@@ -39,14 +37,15 @@ from sim.files.movingai import (
     row_problem_on_grid,
     select_row_indices,
 )
-from sim.files.picture_map import THRESHOLD_PARAM
-from sim.files.scenario import SEED_PARAM
-from sim.files.shipped_files import MAPS, require_shipped_file
-from sim.files.trace import TraceWriter
+from files.picture_map import THRESHOLD_PARAM
+from files.scenario import SEED_PARAM
+from files.shipped_files import MAPS, require_shipped_file
+from files.trace import TraceWriter
+from sim.agent_checks import seed_of_problem
 from sim.grid import Grid
 from sim.movement import DEFAULT_MOVEMENT
 from sim.params import ConfigError, Param
-from sim.results import (
+from sim.result_lines import (
     INTERRUPTED,
     MOVE_LIMIT,
     STUCK,
@@ -57,6 +56,7 @@ from sim.results import (
 )
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import BUDGET_PARAM, TRIALS_PARAM, AgentConfig
 
 MOVES = Param("max-moves", int, 10_000_000, "maximum number of moves per problem", 1, 1_000_000_000_000)
 
@@ -69,7 +69,7 @@ class SolveTask:
     map_name: str
     start: tuple[int, int]
     goal: tuple[int, int]
-    row: ScenRow | None = None
+    scen_row: ScenRow | None = None
 
 
 def main(argv: Sequence[str]) -> int:
@@ -106,8 +106,8 @@ def _parser() -> CommandParser:
         metavar="SPEC",
         help="keys of agents, optionally with parameters, such as tba tb-wa:weight=3; may be repeated",
     )
-    parser.add_argument("--budget", metavar="K", **param_arguments(BUDGET_PARAM))
-    parser.add_argument("--max-moves", metavar="N", **param_arguments(MOVES))
+    parser.add_argument("--budget", metavar="K", **argparse_arguments_of_param(BUDGET_PARAM))
+    parser.add_argument("--max-moves", metavar="N", **argparse_arguments_of_param(MOVES))
     parser.add_argument(
         "--trials",
         type=param_converter(TRIALS_PARAM),
@@ -135,7 +135,7 @@ def _parse_agents(args: Namespace, problems: list[str]) -> list[AgentConfig]:
     configs = []
     for text in args.agent:
         try:
-            configs.append(parse_agent_text(text, SPECS_BY_KEY, args.budget))
+            configs.append(parse_agent_text(text, AGENT_SPECS_BY_KEY, args.budget))
         except ConfigError as error:
             problems += error.problems
     return configs
@@ -148,7 +148,7 @@ def _collect_tasks(args: Namespace, problems: list[str]) -> list[SolveTask | str
     """
     try:
         _check_option_combination(args)
-        return _scen_tasks(args) if args.scen else [_single_task(args)]
+        return _scen_tasks(args) if args.scen else [_task_from_options(args)]
     except ConfigError as error:
         problems += error.problems
         return []
@@ -172,7 +172,7 @@ def _check_option_combination(args: Namespace) -> None:
         raise ConfigError(f"solve: expected {' and '.join(missing)} as X,Y, or --scen FILE")
 
 
-def _single_task(args: Namespace) -> SolveTask:
+def _task_from_options(args: Namespace) -> SolveTask:
     grid = _open_grid(args.map, args)
     row = ScenRow(0, 0, grid.name, grid.width, grid.height, args.start, args.goal, 0.0)
     problem = row_problem_on_grid(row, grid)
@@ -200,7 +200,7 @@ def _task_of_row(scen: ScenFile, row: ScenRow, maps: "_ScenRowMapCache") -> Solv
     problem_or_map = row.problem or maps.map_of_row(row)
     problem = problem_or_map if isinstance(problem_or_map, str) else row_problem_on_grid(row, problem_or_map[0])
     if problem is not None or isinstance(problem_or_map, str):
-        return f"{scen.name}:{row.line}: row {row.number}: {problem}"
+        return f"{scen.name}:{row.line}: row {row.row_index}: {problem}"
     grid, path = problem_or_map
     return SolveTask(grid, path, row.start, row.goal, row)
 
@@ -209,8 +209,8 @@ class _ScenRowMapCache:
     """Cache of the maps of rows: the map given by --map, or the map that the row names, each opened once."""
 
     def __init__(self, args: Namespace, scen: ScenFile) -> None:
-        self._given, self._scen = args, scen
-        self._only_map = (_open_grid(args.map, args), args.map) if args.map else None
+        self._arguments, self._scen_file = args, scen
+        self._map_of_all_rows = (_open_grid(args.map, args), args.map) if args.map else None
         self._opened_maps: dict[str, tuple[Grid, str] | str] = {}
 
     def map_of_row(self, row: ScenRow) -> tuple[Grid, str] | str:
@@ -218,14 +218,14 @@ class _ScenRowMapCache:
 
         The message is cached as well, and is reported for every row that names the map.
         """
-        if self._only_map is not None:
-            return self._only_map
+        if self._map_of_all_rows is not None:
+            return self._map_of_all_rows
         if row.map_name not in self._opened_maps:
             try:
-                path = _shown_path(find_map_of_scen(self._scen.name, row.map_name))
-                self._opened_maps[row.map_name] = _open_grid(path, self._given), path
+                path = _shown_path(find_map_of_scen(self._scen_file.name, row.map_name))
+                self._opened_maps[row.map_name] = _open_grid(path, self._arguments), path
             except ConfigError as error:
-                self._opened_maps[row.map_name] = error.problems[0].removeprefix(f"{self._scen.name}: ")
+                self._opened_maps[row.map_name] = error.problems[0].removeprefix(f"{self._scen_file.name}: ")
         return self._opened_maps[row.map_name]
 
 
@@ -249,31 +249,31 @@ class _ProblemSolver:
     def __init__(self, args: Namespace, configs: list[AgentConfig]) -> None:
         self.budget: int = args.budget
         self.max_moves: int = args.max_moves
-        self.trials: int | None = args.trials
+        self.max_trials: int | None = args.trials
         self.seed: int = args.seed
-        self.trace = TraceWriter(args.trace)
+        self.trace_writer = TraceWriter(args.trace)
         self.progress = ProgressBar()
-        self.posthoc = PosthocFiles(args.posthoc, self.progress)
-        self.configs = configs
+        self.posthoc_files = PosthocFiles(args.posthoc, self.progress)
+        self.agent_configs = configs
         self.interrupts = InterruptFlag()
-        self.code = 0  # exit code that follows from the results so far; a signal replaces it
+        self.exit_code = 0  # exit code that follows from the results so far; a signal replaces it
 
     def solve_all_tasks(self, tasks: list[SolveTask | str]) -> int:
         """Print all results and return the exit code; the codes are listed in README.md."""
         with self.interrupts:
-            if self.interrupts.run_interruptibly(lambda: warm_up_agents(self.configs, self.progress)):
-                with self.trace, self.posthoc:
+            if self.interrupts.run_interruptibly(lambda: warm_up_agents(self.agent_configs, self.progress)):
+                with self.trace_writer, self.posthoc_files:
                     self._solve_until_interrupted(tasks)
         self.progress.clear_bar()
-        return self.interrupts.exit_code or self.code
+        return self.interrupts.exit_code or self.exit_code
 
     def _solve_until_interrupted(self, tasks: list[SolveTask | str]) -> None:
         for done, task in enumerate(tasks):
             if isinstance(task, str):
                 self.progress.print_line(task)
-                self.code = 2
+                self.exit_code = 2
                 continue
-            for config in self.configs:
+            for config in self.agent_configs:
                 self._solve_problem(task, config, done / len(tasks))
                 if self.interrupts.exit_code:
                     return
@@ -288,56 +288,57 @@ class _ProblemSolver:
         """
         start_and_goal = task.grid.cell(*task.start), task.grid.cell(*task.goal)
         if not self.interrupts.run_interruptibly(
-            lambda: prepare_agents([config], SPECS_BY_KEY, task.grid, start_and_goal, self.progress)
+            lambda: prepare_agent_data([config], AGENT_SPECS_BY_KEY, task.grid, start_and_goal, self.progress)
         ):
             return
         world = World(
             task.grid,
             *start_and_goal,
-            SPECS_BY_KEY,
+            AGENT_SPECS_BY_KEY,
             budget=self.budget,
-            seed=seed_of_problem(self.seed, task.row.number) if task.row else self.seed,
+            seed=seed_of_problem(self.seed, task.scen_row.row_index) if task.scen_row else self.seed,
             stopwatch=time.perf_counter,
-            trials=self.trials or 1,
-            watched=self.posthoc.is_on,
+            trials=self.max_trials or 1,
+            watched=self.posthoc_files.is_enabled,
         )
-        listed = (
-            task.row if task.grid.movement == DEFAULT_MOVEMENT else None
-        )  # .scen files assume the default movement rule
-        if config is self.configs[0] and (warning := _length_warning(listed, world.optimal)):
+        # .scen files assume the default movement rule.
+        listed = task.scen_row if task.grid.movement == DEFAULT_MOVEMENT else None
+        if config is self.agent_configs[0] and (warning := _length_warning(listed, world.optimal_cost)):
             self.progress.print_line(warning)
         walker = world.add(config)
         outcome = self._run_walker(world, walker, task, share)
-        for note in world.notes:
-            self.progress.print_line(f"{_row_prefix(task.row)}tick {note.tick:,}: {note.text}")
+        for note in world.messages:
+            self.progress.print_line(f"{_row_prefix(task.scen_row)}tick {note.tick:,}: {note.text}")
         self._print_results(world, walker, outcome, task)
         if walker.violation is not None:
-            self.code = max(self.code, 1)
+            self.exit_code = max(self.exit_code, 1)
 
     def _run_walker(self, world: World, walker: Walker, task: SolveTask, share: float) -> str:
         """Advance the world until the agent is done, a limit is reached or a signal arrives; return the outcome."""
-        self.trace.reset_refusal_counters()
-        self.posthoc.open_files_for_world(world)
+        self.trace_writer.reset_refusal_counters()
+        self.posthoc_files.open_files_for_world(world)
         longest, stride = (
-            min(self.trace.max_ticks_between_writes(world), self.posthoc.max_ticks_per_step),
+            min(self.trace_writer.max_ticks_between_writes(world), self.posthoc_files.max_ticks_per_step),
             AdaptiveStride(),
         )
-        more = {"row": task.row.number} if task.row else {}
+        more = {"row": task.scen_row.row_index} if task.scen_row else {}
         for _ in run_single_agent(world, walker, self.max_moves, lambda: min(longest, stride())):
-            self.trace.write_ticks(world, **more)
-            self.posthoc.write_tick()
-            self.progress.update_bar(f"{_row_prefix(task.row)}{walker.label}: {walker.metrics[0].moves:,} moves", share)
+            self.trace_writer.write_ticks(world, **more)
+            self.posthoc_files.write_tick()
+            self.progress.update_bar(
+                f"{_row_prefix(task.scen_row)}{walker.label}: {walker.counts_record[0].moves:,} moves", share
+            )
             if self.interrupts.exit_code:
                 return outcome_of_walker(world, walker, INTERRUPTED)
         is_out_of_moves = world.metrics_of_walker(walker).moves >= self.max_moves
         return outcome_of_walker(world, walker, MOVE_LIMIT if is_out_of_moves else STUCK)
 
     def _print_results(self, world: World, walker: Walker, outcome: str, task: SolveTask) -> None:
-        row = task.row
-        proved = walker.recent.tick + walker.rows.size - 1
-        more = {"row": row.number, "listed_optimal": row.optimal} if row else {}
+        row = task.scen_row
+        proved = walker.recent_rows.tick + walker.log_rows.size - 1
+        more = {"row": row.row_index, "listed_optimal": row.optimal} if row else {}
         line = agent_result_line(world, walker, outcome, task.map_name, proved, seed=world.seed, **more)
-        if self.trials is None or not walker.spec.keeps_h:
+        if self.max_trials is None or not walker.spec.keeps_h:
             print_result(line, self.progress)
             return
         for trial in walker.trials:
@@ -348,7 +349,7 @@ class _ProblemSolver:
 
 def _row_prefix(row: ScenRow | None) -> str:
     """Return the beginning of a message about a row of a .scen file; it is empty if there is no row."""
-    return f"row {row.number}, " if row else ""
+    return f"row {row.row_index}, " if row else ""
 
 
 def _length_warning(row: ScenRow | None, optimal: float) -> str | None:
@@ -359,4 +360,4 @@ def _length_warning(row: ScenRow | None, optimal: float) -> str | None:
     if row is None or (math.isfinite(optimal) and are_path_lengths_equal(optimal, row.optimal)):
         return None
     computed = f"has length {optimal:.8g}, which results use" if math.isfinite(optimal) else "does not exist"
-    return f"row {row.number}: the file lists the length {row.optimal:.8g}, but the cheapest path {computed}"
+    return f"row {row.row_index}: the file lists the length {row.optimal:.8g}, but the cheapest path {computed}"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import cliques
-from sim.prepared import BuildProgress, BuiltData, DataBuild, DataRecipe, PreparedData, fetch_data
+from sim.prepared_data import BuildProgress, BuiltData, DataBuild, DataRecipe, PreparedData, fetch_data
 
 Ints = npt.NDArray[np.int32]
 
@@ -65,10 +65,10 @@ def regions_of_cells(levels: AbstractionLevels, level: int) -> Ints:
 def _build_cell_level(grid: Grid) -> tuple[_UnfinishedLevel, Ints, Ints]:
     """Return level 0 of the hierarchy, the node number of each cell, and the cell of each node."""
     node_of, cell_of = np.empty(grid.cells, np.int32), np.empty(grid.cells, np.int32)
-    count = int(cliques.number_cells(grid.free, node_of, cell_of))
+    count = int(cliques.number_free_cells(grid.free_mask, node_of, cell_of))
     cell_of = cell_of[:count].copy()
     first, edge = np.empty(count + 1, np.int64), np.empty(8 * count, np.int32)
-    arcs = int(cliques.build_cell_graph(grid.ground, node_of, cell_of, count, first, edge))
+    arcs = int(cliques.build_cell_graph(grid.map_arrays, node_of, cell_of, count, first, edge))
     x, y = (part.astype(np.int64) for part in (cell_of % grid.width, cell_of // grid.width))
     none = np.zeros(count + 1, np.int64)
     ground = _UnfinishedLevel(first, edge[:arcs], x, y, np.ones(count, np.int64), none, np.empty(0, np.int32))
@@ -80,7 +80,7 @@ def _build_next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
     count, arcs = level.size.size, level.edge.size
     parent, aside = np.empty(count, np.int32), np.empty(count, np.int32)
     found = np.empty(count + 3, np.int64)
-    parents = int(cliques.group_nodes(level.first, level.edge, count, parent, aside, found))
+    parents = int(cliques.group_nodes_into_cliques(level.first, level.edge, count, parent, aside, found))
     child_first, child = np.empty(parents + 1, np.int64), np.empty(count, np.int32)
     cliques.list_children(parent, count, parents, child_first, child)
     first, edge, last_seen_from = np.empty(parents + 1, np.int64), np.empty(arcs, np.int32), np.empty(parents, np.int32)
@@ -90,7 +90,7 @@ def _build_next_level(level: _UnfinishedLevel) -> tuple[_UnfinishedLevel, Ints]:
         )
     )
     x, y, size = (np.empty(parents, np.int64) for _ in range(3))
-    cliques.sum_coordinates(parent, count, parents, level.x, level.y, level.size, x, y, size)
+    cliques.sum_cell_coordinates(parent, count, parents, level.x, level.y, level.size, x, y, size)
     return _UnfinishedLevel(first, edge[:arcs].copy(), x, y, size, child_first, child), parent
 
 
@@ -107,7 +107,7 @@ def _build_abstraction(grid: Grid) -> DataBuild:
         level, parent = _build_next_level(level)
         region = parent[region]
         rep, min_distances = np.empty(level.size.size, np.int32), np.empty(level.size.size, np.float64)
-        cliques.find_representatives(
+        cliques.find_region_representatives(
             cell_of, region, rep.size, grid.width, level.x, level.y, level.size, rep, min_distances
         )
         unfinished.append(level)
@@ -158,10 +158,10 @@ class RegionMap:
 
     level: int
     cells: tuple[Ints, ...]  # cells to draw in each colour; neighbouring regions have different colours
-    of_cell: Ints  # [cells] number of the region of each cell, from 0; -1 for blocked cells
+    region_by_cell: Ints  # [cells] number of the region of each cell, from 0; -1 for blocked cells
     x: npt.NDArray[np.float64]  # [regions] mean x of the cells of the region
     y: npt.NDArray[np.float64]  # [regions] mean y of the cells of the region
-    arcs: Ints  # [arcs, 2] pairs of regions that are neighbours
+    neighbour_pairs: Ints  # [arcs, 2] pairs of regions that are neighbours
 
 
 @lru_cache(maxsize=16)
@@ -186,17 +186,17 @@ def region_map(abstraction: PreparedData, level: int) -> RegionMap:
 
 def cell_values_from_regions(abstraction: PreparedData, level: int, values: Ints) -> npt.NDArray[np.uint32]:
     """Return for each cell the value in `values` of the region that contains it on `level`; 0 for blocked cells."""
-    numbers = region_map(abstraction, level).of_cell
+    numbers = region_map(abstraction, level).region_by_cell
     found: npt.NDArray[np.uint32] = np.where(numbers >= 0, values[numbers], 0).astype(np.uint32)
     return found
 
 
-ABSTRACTION = "abstraction"
+ABSTRACTION_KIND = "abstraction"
 """Kind of this prepared data, as stored in `PreparedData.kind`."""
 
-RECIPE = DataRecipe(ABSTRACTION, (), _build_abstraction, AbstractionLevels)
+ABSTRACTION_RECIPE = DataRecipe(ABSTRACTION_KIND, (), _build_abstraction, AbstractionLevels)
 
 
 def fetch_abstraction(grid: Grid) -> PreparedData:
     """Return the clique abstraction of the present map, from the cache or, if it is not cached, computed now."""
-    return fetch_data(RECIPE, grid)
+    return fetch_data(ABSTRACTION_RECIPE, grid)

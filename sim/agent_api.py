@@ -17,10 +17,10 @@ from sim.grid import Grid, MapChange
 from sim.kernels import log
 from sim.kernels.learned import LearnedHeuristic
 from sim.kernels.search import Search
-from sim.kernels.stale import GenerationTable
+from sim.kernels.stale import StampedTable
 from sim.metrics import OwnCounts
 from sim.params import Param, Value
-from sim.prepared import BuildProgress, PreparedData, Stopwatch
+from sim.prepared_data import BuildProgress, PreparedData, Stopwatch
 
 Cells = npt.NDArray[np.int32]
 
@@ -68,7 +68,7 @@ this record before; another candidate was taken earlier, so this one was not tri
 
 
 class RecordCandidate(NamedTuple):
-    """Record of a solved problem (sim/records.py) that was similar enough to the present problem to be considered."""
+    """Record of a solved problem (sim/problem_records.py) similar enough to the present problem."""
 
     record: int  # index of the record in the database of solved problems
     verdict: str  # result of the check: ACCEPTED, NOT_REACHED, GOAL_NOT_REACHED, LEFT_OUT or UNTRIED
@@ -192,7 +192,7 @@ class Agent(Protocol):
     def materialize_view(self) -> None:
         """Compute everything that `view` computes lazily, so that calls of `view` write nothing until the next tick."""
 
-    def generation_tables(self) -> Iterator[GenerationTable]:
+    def generation_tables(self) -> Iterator[StampedTable]:
         """Return tables in which most entries are invalid, so that saved states can leave those entries out."""
 
     def as_batchable(self) -> "Batchable | None":
@@ -207,7 +207,7 @@ class AgentDefaults:
     def materialize_view(self) -> None:
         """Do nothing: every call of `view` computes a new view and writes nothing."""
 
-    def generation_tables(self) -> Iterator[GenerationTable]:
+    def generation_tables(self) -> Iterator[StampedTable]:
         return iter(())
 
     def as_batchable(self) -> "Batchable | None":

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from sim.agent_api import AgentSpec
-from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.params import ConfigError, Value, parse_params, unknown_agent_hint
+from sim.world_commands import AgentConfig
 
 
 def check_start_and_goal(grid: Grid, start: int, goal: int) -> None:

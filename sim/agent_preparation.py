@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from sim.agent_api import AgentSpec, Problem
-from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.params import parse_params
-from sim.prepared import BuildProgress, Stopwatch
+from sim.prepared_data import BuildProgress, Stopwatch
+from sim.world_commands import AgentConfig
 
 
 def iter_data_preparation(
@@ -32,7 +32,7 @@ def iter_data_preparation(
         params = parse_params(spec.params, config.params, spec.key, [])
         goal = start_and_goal[1] if config.goal is None else grid.cell(*config.goal)
         for step in spec.prepare(Problem(grid, start_and_goal[0], goal), params, stopwatch):
-            yield BuildProgress(f"{config.label or spec.name}: {step.text}", step.share)
+            yield BuildProgress(f"{config.label or spec.name}: {step.work_name}", step.share)
 
 
 def needs_prepared_data(configs: Iterable[AgentConfig], specs: Mapping[str, AgentSpec]) -> bool:

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import AgentSpec, Status
-from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels.referee import METRICS
 from sim.metrics import Metrics, OwnCounts, TrialCounts, read_metrics
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig
 
 _MIN_FIELDS = ("first_move", "twentieth_move")
 _MAX_FIELDS = ("max_expansions", "longest_stay")
@@ -30,7 +30,7 @@ def build_crowd_world(grid: Grid, specs: Mapping[str, AgentSpec], configs: Itera
 
     All agents must have a start and goal of their own, because the shared start and goal are an arbitrary free cell.
     """
-    unused = int(grid.free.nonzero()[0][0])
+    unused = int(grid.free_mask.nonzero()[0][0])
     world = World(grid, unused, unused, specs, budget=budget, measures=False)
     for config in configs:
         world.add(config)
@@ -51,33 +51,33 @@ def members_by_group(walkers: Iterable[Walker]) -> dict[GroupKey, list[Walker]]:
 class CrowdCounts:
     """Counts, statuses and optimal costs of a crowd at one tick, with one entry per agent in each array."""
 
-    counts: npt.NDArray[Any]  # referee.METRICS[agents]: the counts of each agent, such as moves and cost
-    statuses: npt.NDArray[np.int8]  # [agents] values of agent_api.Status
-    optimal: npt.NDArray[np.float64]  # [agents] cost of the cheapest path from start to goal
+    counts_by_agent: npt.NDArray[Any]  # referee.METRICS[agents]: the counts of each agent, such as moves and cost
+    agent_statuses: npt.NDArray[np.int8]  # [agents] values of agent_api.Status
+    optimal_costs: npt.NDArray[np.float64]  # [agents] cost of the cheapest path from start to goal
 
     @classmethod
     def from_walkers(cls, world: World, walkers: Sequence[Walker]) -> "CrowdCounts":
         """Return the present counts, statuses and optimal costs of these walkers."""
         return cls(
-            np.frombuffer(b"".join([walker.counts[0].tobytes() for walker in walkers]), METRICS),
+            np.frombuffer(b"".join([walker.count_arrays[0].tobytes() for walker in walkers]), METRICS),
             np.array([walker.agent.status for walker in walkers], np.int8),
-            np.array([world.optimal if w.own_optimum is None else w.own_optimum[0] for w in walkers]),
+            np.array([world.optimal_cost if w.own_optimum is None else w.own_optimum[0] for w in walkers]),
         )
 
     @property
-    def count(self) -> int:
+    def agent_count(self) -> int:
         """Return the number of agents in the crowd."""
-        return int(self.counts.size)
+        return int(self.counts_by_agent.size)
 
     @cached_property
     def cells(self) -> npt.NDArray[np.int32]:
         """Return the cell that each agent occupies."""
-        cells: npt.NDArray[np.int32] = self.counts["position"].astype(np.int32)
+        cells: npt.NDArray[np.int32] = self.counts_by_agent["position"].astype(np.int32)
         return cells
 
     @cached_property
     def arrived_mask(self) -> npt.NDArray[np.bool_]:
-        mask: npt.NDArray[np.bool_] = self.statuses == Status.AT_GOAL
+        mask: npt.NDArray[np.bool_] = self.agent_statuses == Status.AT_GOAL
         return mask
 
     @property
@@ -86,18 +86,18 @@ class CrowdCounts:
 
     @property
     def no_path_count(self) -> int:
-        return int((self.statuses == Status.NO_PATH).sum())
+        return int((self.agent_statuses == Status.NO_PATH).sum())
 
     @property
     def stopped_count(self) -> int:
         """Return the number of agents that were stopped by the referee, or gave up without a proof of "no path"."""
-        return int((self.statuses == Status.GAVE_UP).sum())
+        return int((self.agent_statuses == Status.GAVE_UP).sum())
 
     @cached_property
     def cost_ratios(self) -> npt.NDArray[np.float64]:
         """Return the ratio cost / optimal cost of each agent that has arrived and whose optimal cost is finite."""
-        chosen = self.arrived_mask & np.isfinite(self.optimal)
-        cost, optimal = self.counts["cost"][chosen], self.optimal[chosen]
+        chosen = self.arrived_mask & np.isfinite(self.optimal_costs)
+        cost, optimal = self.counts_by_agent["cost"][chosen], self.optimal_costs[chosen]
         found: npt.NDArray[np.float64] = np.where(optimal > 0.0, cost / np.where(optimal > 0.0, optimal, 1.0), 1.0)
         return found
 
@@ -115,7 +115,7 @@ class CrowdCounts:
 
     def sum_of_count(self, name: str) -> int:
         """Return the sum of a count over all agents. `name`: field of referee.METRICS, such as "moves"."""
-        return int(self.counts[name].sum())
+        return int(self.counts_by_agent[name].sum())
 
     def combined_metrics(self) -> Metrics:
         """Return the quality measures of the crowd, combined as if it were one agent.
@@ -125,14 +125,14 @@ class CrowdCounts:
         """
         combined = np.zeros(1, METRICS)
         for name in METRICS.names or ():
-            values = self.counts[name]
+            values = self.counts_by_agent[name]
             if name in _MIN_FIELDS:
                 values = values[values >= 0]
                 combined[name] = values.min() if values.size else -1
             else:
                 combined[name] = values.max() if name in _MAX_FIELDS else values.sum()
         arrived = self.arrived_mask
-        began = TrialCounts(cost=float(self.counts["cost"][~arrived].sum()))
-        optimal = float(self.optimal[arrived].sum()) if arrived.any() else float("inf")
+        began = TrialCounts(cost=float(self.counts_by_agent["cost"][~arrived].sum()))
+        optimal = float(self.optimal_costs[arrived].sum()) if arrived.any() else float("inf")
         counted = read_metrics(combined[0], (optimal, None), False, began, OwnCounts())
-        return replace(counted, revisits=self.sum_of_count("moves") + self.count - self.sum_of_count("distinct"))
+        return replace(counted, revisits=self.sum_of_count("moves") + self.agent_count - self.sum_of_count("distinct"))

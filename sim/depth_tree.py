@@ -27,13 +27,13 @@ from sim.kernels.depth_control import FEATURE_COUNT, DecisionTree, new_step_hist
 from sim.kernels.lrta import new_lookahead_ball
 from sim.kernels.targets import new_target_heuristics
 from sim.params import ConfigError
-from sim.program import ASSETS
+from sim.system.program import ASSETS_FOLDER
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
-STANDARD_TREE_FILE = ASSETS / "depth-tree.json"
-MAX_STATES = 2000
+STANDARD_TREE_FILE = ASSETS_FOLDER / "depth-tree.json"
+MAX_STATES_PER_PROBLEM = 2000
 """Maximum number of labelled states per problem, so that a walk with much scrubbing does not outweigh all others."""
 
 _TREE_FIELDS = ("feature", "threshold", "left", "right", "depth")
@@ -45,31 +45,31 @@ class LabelledStates:
 
     features: Floats
     labels: Ints
-    map_index: Ints  # [states] index of the map on which each state was visited
+    map_indices: Ints  # [states] index of the map on which each state was visited
 
     def selected_states(self, chosen: npt.NDArray[np.bool_]) -> "LabelledStates":
         """Return a selection of the states. `chosen`: mask of the states to return."""
-        return LabelledStates(self.features[chosen], self.labels[chosen], self.map_index[chosen])
+        return LabelledStates(self.features[chosen], self.labels[chosen], self.map_indices[chosen])
 
 
 @dataclass(frozen=True)
 class TreeScore:
     """Quality of a tree on one test map, which was not used to grow the tree."""
 
-    states: int  # number of labelled states on the test map
-    tree: float  # fraction of the states whose label the tree predicts
-    constant: float  # fraction of the states that have the most common label of the training maps
+    state_count: int  # number of labelled states on the test map
+    accuracy: float  # fraction of the states whose label the tree predicts
+    constant_label_accuracy: float  # fraction of the states that have the most common label of the training maps
 
 
 @dataclass(frozen=True)
 class DepthTree:
     """Decision tree for lookahead depths, with the parameters for which it was grown."""
 
-    tree: DecisionTree
+    decision_tree: DecisionTree
     steps: int  # n of the paper: number of steps in the history of the agent
-    q: int  # depth of the pre-search that computes features
+    presearch_depth: int  # depth of the pre-search that computes features
     dmax: int  # maximum depth of the lookahead
-    about: Mapping[str, Any]  # further entries of the tree's file, which describe how the tree was grown
+    file_metadata: Mapping[str, Any]  # further entries of the tree's file, which describe how the tree was grown
 
 
 def label_states_of_maps(
@@ -98,14 +98,16 @@ def _label_states_of_problem(grid: Grid, start: int, goal: int, q: int, steps: i
     state = np.zeros(1, learner.STATE).view(np.recarray)
     learner.place_agent(state, start, goal)
     learner.set_h_limit(state, grid.max_path_cost)
-    features, labels = np.zeros((MAX_STATES, FEATURE_COUNT)), np.zeros(MAX_STATES, np.int32)
+    features, labels = np.zeros((MAX_STATES_PER_PROBLEM, FEATURE_COUNT)), np.zeros(MAX_STATES_PER_PROBLEM, np.int32)
     memory = (
         new_lookahead_ball(grid.cells, False),
         new_lookahead_ball(grid.cells, False),
         new_step_history(grid.cells, steps),
     )
-    targets = new_target_heuristics(grid.ground, goal)
-    count = int(depth_control.walk_and_label(grid.ground, targets, *memory, q, dmax, state, features, labels))
+    targets = new_target_heuristics(grid.map_arrays, goal)
+    count = int(
+        depth_control.walk_and_label_states(grid.map_arrays, targets, *memory, q, dmax, state, features, labels)
+    )
     return features[:count], labels[:count]
 
 
@@ -189,12 +191,12 @@ def cross_validation_scores(data: LabelledStates, depth: int, min_leaf_size: int
     """
     found: dict[int, TreeScore] = {}
     for fold in range(folds):
-        is_test = data.map_index % folds == fold
+        is_test = data.map_indices % folds == fold
         known = data.selected_states(~is_test)
         tree = grow_tree(known.features, known.labels, depth, min_leaf_size)
         common = int(np.bincount(known.labels).argmax())
-        for group in np.unique(data.map_index[is_test]):
-            part = data.selected_states(data.map_index == group)
+        for group in np.unique(data.map_indices[is_test]):
+            part = data.selected_states(data.map_indices == group)
             constant = float((part.labels == common).mean())
             found[int(group)] = TreeScore(part.labels.size, tree_accuracy(tree, part.features, part.labels), constant)
     return [found[group] for group in sorted(found)]
@@ -203,7 +205,8 @@ def cross_validation_scores(data: LabelledStates, depth: int, min_leaf_size: int
 def best_tree_depth(data: LabelledStates, depths: Sequence[int], min_leaf_size: int, folds: int) -> int:
     """Return the tree depth, one of `depths`, whose trees score best in cross-validation; all maps weigh the same."""
     means = [
-        float(np.mean([score.tree for score in cross_validation_scores(data, d, min_leaf_size, folds)])) for d in depths
+        float(np.mean([score.accuracy for score in cross_validation_scores(data, d, min_leaf_size, folds)]))
+        for d in depths
     ]
     return depths[int(np.argmax(means))]
 
@@ -213,8 +216,14 @@ def best_tree_depth(data: LabelledStates, depths: Sequence[int], min_leaf_size: 
 
 def write_tree(path: Path, tree: DepthTree) -> None:
     """Write a decision tree to a JSON file, with one list per line."""
-    parts = {name: getattr(tree.tree, name).tolist() for name in _TREE_FIELDS}
-    head = {"format": "backmove-depth-tree", "n": tree.steps, "q": tree.q, "dmax": tree.dmax, **tree.about}
+    parts = {name: getattr(tree.decision_tree, name).tolist() for name in _TREE_FIELDS}
+    head = {
+        "format": "backmove-depth-tree",
+        "n": tree.steps,
+        "q": tree.presearch_depth,
+        "dmax": tree.dmax,
+        **tree.file_metadata,
+    }
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**head, **parts}.items()]
     path.write_text("{\n  " + ",\n  ".join(lines) + "\n}\n", encoding="utf-8")
 
@@ -240,7 +249,7 @@ def read_tree(path: Path) -> DepthTree:
     is_sound = nodes.size and all(part.size == nodes.size for part in tree) and (tree.feature < FEATURE_COUNT).all()
     if not is_sound or (children <= 0).any() or max(tree.left.max(), tree.right.max()) >= nodes.size:
         raise ConfigError(f"{path}: expected a depth tree whose children come after their parents")
-    if (tree.depth < 1).any() or found.steps < 1 or found.q < 1 or found.dmax < 1:
+    if (tree.depth < 1).any() or found.steps < 1 or found.presearch_depth < 1 or found.dmax < 1:
         raise ConfigError(f"{path}: expected depths, n, q and dmax of at least 1")
     return found
 

@@ -18,13 +18,13 @@ from sim.params import ConfigError
 Cell = NewType("Cell", int)
 """Number of a cell: y * width + x. Pairs (x, y), with x to the right and y down, are used only for input and output."""
 
-MAX_SIDE = 8192
-MAX_CELLS = 1 << 25
+MAX_MAP_SIDE = 8192
+MAX_MAP_CELLS = 1 << 25
 """Maximum size of a map, because open lists break ties with one 64-bit number, which has 37 bits for the heuristic and
 25 bits for the cell (openlist.py)."""
 
-PASSABLE = "GSWB."
-SOLID = "@OT"
+PASSABLE_LETTERS = "GSWB."
+SOLID_LETTERS = "@OT"
 
 _DOMAIN_OF_CHAR: npt.NDArray[np.uint8] = np.full(256, terrain.BLOCKED, np.uint8)
 for _char in ".GSB":
@@ -60,14 +60,15 @@ _NO_CELLS = np.empty(0, np.int32)
 class _GridCaches:
     """Cached data of a grid, not part of its state: copies of a grid get empty caches, and caches compare equal."""
 
-    __slots__ = ("last_edited", "noted", "original_cells")
+    __slots__ = ("cells_edited_in_previous_version", "noted", "original_free_and_blocked_cells")
 
     def __init__(
         self, noted: npt.NDArray[np.int32] | None = None, last_edited: npt.NDArray[np.int32] | None = None
     ) -> None:
         self.noted = noted  # cells edited since the present version of the map began; None: unknown
-        self.last_edited = last_edited  # cells edited during the previous version, up to the edit that ended it
-        self.original_cells: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]] | None = None
+        # Cells edited during the previous version, up to the edit that ended it.
+        self.cells_edited_in_previous_version = last_edited
+        self.original_free_and_blocked_cells: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]] | None = None
 
     def add_edited_cells(self, cells: npt.NDArray[np.int32]) -> None:
         """Add cells to those edited in the present version. `cells`: edited cells, each listed once."""
@@ -76,7 +77,7 @@ class _GridCaches:
 
     def begin_map_version(self) -> None:
         """Start collecting edited cells for a new version of the map."""
-        self.noted, self.last_edited = _NO_CELLS, self.noted
+        self.noted, self.cells_edited_in_previous_version = _NO_CELLS, self.noted
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _GridCaches)
@@ -93,9 +94,10 @@ class Grid:
     movement: Movement = DEFAULT_MOVEMENT
     name: str = "untitled"
     moves: npt.NDArray[np.uint8] = field(init=False)  # [cells] bit d set: the move in direction d is legal
-    original: npt.NDArray[np.uint8] = field(init=False)  # terrain when the map was opened; freed cells get it back
+    # Terrain when the map was opened; freed cells get it back.
+    original_terrain: npt.NDArray[np.uint8] = field(init=False)
     version: int = field(init=False, default=0)  # counter, incremented by every edit that changes the domain of a cell
-    free_count: int = field(init=False)  # number of free cells
+    free_cell_count: int = field(init=False)  # number of free cells
 
     def __post_init__(self) -> None:
         self.height: int = self.terrain.shape[0]
@@ -108,12 +110,14 @@ class Grid:
             )
         self.movement = Movement(self.movement.rule, round(self.diagonal_cost / octile.COST_UNIT) * octile.COST_UNIT)
         self.terrain = np.ascontiguousarray(self.terrain)
-        self.original = self.terrain.copy()
-        self._domain: npt.NDArray[np.uint8] = _DOMAIN_OF_CHAR[self.terrain].ravel()
-        self.free_count = int(np.count_nonzero(self._domain))
+        self.original_terrain = self.terrain.copy()
+        self._cell_domains: npt.NDArray[np.uint8] = _DOMAIN_OF_CHAR[self.terrain].ravel()
+        self.free_cell_count = int(np.count_nonzero(self._cell_domains))
         self.moves = np.zeros(self.cells, np.uint8)
-        terrain.compute_move_masks(self._domain, self.width, self.height, self.movement.required_shoulders, self.moves)
-        self.ground = self._build_map_arrays()
+        terrain.compute_move_masks(
+            self._cell_domains, self.width, self.height, self.movement.required_shoulders, self.moves
+        )
+        self.map_arrays = self._build_map_arrays()
         self._digested_version = -1  # map version for which `legal_moves_digest` is cached; -1: it is not cached
         self._caches = _GridCaches(_NO_CELLS, _NO_CELLS)
 
@@ -125,7 +129,7 @@ class Grid:
     @property
     def max_path_cost(self) -> float:
         """Return an upper bound for the cost of any path on this map that visits no cell twice."""
-        return self.movement.max_move_cost * self.free_count
+        return self.movement.max_move_cost * self.free_cell_count
 
     @property
     def legal_moves_digest(self) -> bytes:
@@ -155,30 +159,31 @@ class Grid:
             if len(row) != width:
                 raise ConfigError(f"{name}: rows[{y}]: expected {width} characters, got {len(row)}")
             for x, char in enumerate(row):
-                if char not in PASSABLE + SOLID:
+                if char not in PASSABLE_LETTERS + SOLID_LETTERS:
                     raise ConfigError(
-                        f"{name}: rows[{y}][{x}]: expected one of {' '.join(PASSABLE + SOLID)}, got {char!r}"
+                        f"{name}: rows[{y}][{x}]: expected one of {' '.join(PASSABLE_LETTERS + SOLID_LETTERS)}, "
+                        f"got {char!r}"
                     )
         check_map_size(width, len(rows), name)
         letters = np.frombuffer("".join(rows).encode("ascii"), np.uint8)
         return cls(letters.reshape(len(rows), width).copy(), movement, name)
 
     def set_original_terrain(self, cells: npt.ArrayLike, letters: npt.NDArray[np.uint8]) -> None:
-        """Replace terrain characters in `original`, the map as opened. The present terrain does not change."""
-        self.original.reshape(-1)[_as_cell_array(cells)] = letters
-        self._caches.original_cells = None
+        """Replace terrain characters in `original_terrain`, the map as opened. The present terrain does not change."""
+        self.original_terrain.reshape(-1)[_as_cell_array(cells)] = letters
+        self._caches.original_free_and_blocked_cells = None
 
     @property
-    def original_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def original_free_and_blocked_cells(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Return the cells that were free when the map was opened, and the cells that were blocked."""
-        if self._caches.original_cells is None:
-            was_free = self.passable_letter_mask(self.original.reshape(-1))
-            self._caches.original_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)
-        return self._caches.original_cells
+        if self._caches.original_free_and_blocked_cells is None:
+            was_free = self.passable_letter_mask(self.original_terrain.reshape(-1))
+            self._caches.original_free_and_blocked_cells = np.flatnonzero(was_free), np.flatnonzero(~was_free)
+        return self._caches.original_free_and_blocked_cells
 
     def cells_edited_since(self, version: int) -> npt.NDArray[np.int32] | None:
         """Return the cells whose terrain may have changed since a version of the map; None if that is unknown."""
-        noted, before = self._caches.noted, self._caches.last_edited
+        noted, before = self._caches.noted, self._caches.cells_edited_in_previous_version
         if version == self.version or noted is None:
             return noted
         return np.union1d(before, noted) if version == self.version - 1 and before is not None else None
@@ -186,16 +191,16 @@ class Grid:
     def copy(self, movement: Movement | None = None) -> "Grid":
         """Return an independent copy of the map. `movement`: movement rule of the copy; None: the rule of this map."""
         other = Grid(self.terrain.copy(), movement or self.movement, self.name)
-        other.original = self.original.copy()
+        other.original_terrain = self.original_terrain.copy()
         return other
 
     def make_read_only(self) -> "Grid":
         """Make the terrain read-only, and return this grid, not a copy."""
-        for letters in (self.terrain, self.original):
+        for letters in (self.terrain, self.original_terrain):
             letters.setflags(write=False)
         return self
 
-    def rows(self) -> list[str]:
+    def text_rows(self) -> list[str]:
         """Return the present terrain as text, one string of terrain characters per row."""
         return [bytes(row).decode("ascii") for row in self.terrain]
 
@@ -215,7 +220,7 @@ class Grid:
         return 0 <= x < self.width and 0 <= y < self.height
 
     def is_free(self, cell: int) -> bool:
-        return bool(self._domain[cell] != terrain.BLOCKED)
+        return bool(self._cell_domains[cell] != terrain.BLOCKED)
 
     @staticmethod
     def passable_letter_mask(letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
@@ -223,25 +228,25 @@ class Grid:
         return passable
 
     @property
-    def free(self) -> npt.NDArray[np.bool_]:
+    def free_mask(self) -> npt.NDArray[np.bool_]:
         """Return a mask of the free cells, as bool[cells]."""
-        free: npt.NDArray[np.bool_] = self._domain != terrain.BLOCKED
+        free: npt.NDArray[np.bool_] = self._cell_domains != terrain.BLOCKED
         return free
 
     @property
     def free_mask_2d(self) -> npt.NDArray[np.bool_]:
         """Return a mask of the free cells, as bool[height, width]."""
-        return self.free.reshape(self.height, self.width)
+        return self.free_mask.reshape(self.height, self.width)
 
     def are_cells_free(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
         """Return a mask that says which of `cells` are free."""
-        free: npt.NDArray[np.bool_] = self._domain[cells] != terrain.BLOCKED
+        free: npt.NDArray[np.bool_] = self._cell_domains[cells] != terrain.BLOCKED
         return free
 
     def free_neighbours(self, cell: int) -> list[Cell]:
         """Return the cells that one legal move from a cell reaches, in the fixed order of directions."""
         mask = int(self.moves[cell])
-        return [Cell(cell + int(self.ground.step[d])) for d in range(8) if mask >> d & 1]
+        return [Cell(cell + int(self.map_arrays.step[d])) for d in range(8) if mask >> d & 1]
 
     def block_and_free(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
         """Block some cells and free others in one edit; return the changed cells and arcs.
@@ -250,18 +255,18 @@ class Grid:
         if that is passable, else '.'. A cell in both lists ends up free.
         """
         to_block, to_free = _as_cell_array(blocked), _as_cell_array(freed)
-        flat, original = self.terrain.reshape(-1), self.original.reshape(-1)
+        flat, original = self.terrain.reshape(-1), self.original_terrain.reshape(-1)
         touched = np.unique(np.concatenate([to_block, to_free]))
-        before = self._domain[touched]
+        before = self._cell_domains[touched]
         was = original[to_block]
         flat[to_block] = np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, was, ord("@"))
         flat[to_free] = self.terrain_when_freed(to_free)
-        self._domain[touched] = _DOMAIN_OF_CHAR[flat[touched]]
-        return self._change(touched, before)
+        self._cell_domains[touched] = _DOMAIN_OF_CHAR[flat[touched]]
+        return self._finish_edit(touched, before)
 
     def terrain_when_freed(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.uint8]:
         """Return the characters that cells get when they are freed: the original character if passable, else '.'."""
-        was = self.original.reshape(-1)[cells]
+        was = self.original_terrain.reshape(-1)[cells]
         return np.where(_DOMAIN_OF_CHAR[was] == terrain.BLOCKED, np.uint8(ord(".")), was)
 
     def restorable_mask(self, cells: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
@@ -273,31 +278,31 @@ class Grid:
         """Set the terrain characters of cells, for undo, seek and restore; return the changed cells and arcs."""
         chosen = _as_cell_array(cells)
         touched = np.unique(chosen)
-        before = self._domain[touched]
+        before = self._cell_domains[touched]
         self.terrain.reshape(-1)[chosen] = letters
-        self._domain[chosen] = _DOMAIN_OF_CHAR[letters]
-        return self._change(touched, before)
+        self._cell_domains[chosen] = _DOMAIN_OF_CHAR[letters]
+        return self._finish_edit(touched, before)
 
-    def _change(self, touched: npt.NDArray[np.int32], before: npt.NDArray[np.uint8]) -> MapChange:
+    def _finish_edit(self, touched: npt.NDArray[np.int32], before: npt.NDArray[np.uint8]) -> MapChange:
         """Update legal moves, version and caches after an edit of the terrain; return the changed cells and arcs.
 
         Args:
             touched: edited cells, each listed once.
-            before: domain of each edited cell before the edit; `_domain` has the new domains.
+            before: domain of each edited cell before the edit; `_cell_domains` has the new domains.
         """
-        after = self._domain[touched]
+        after = self._cell_domains[touched]
         toggled = touched[after != before]
-        self.free_count += int(np.count_nonzero(after)) - int(np.count_nonzero(before))
+        self.free_cell_count += int(np.count_nonzero(after)) - int(np.count_nonzero(before))
         room = 24 * toggled.size
         tails, heads, rose = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.bool_)
         found = terrain.update_move_masks(
-            self._domain,
+            self._cell_domains,
             self.width,
             self.height,
             self.movement.required_shoulders,
             self.moves,
             toggled,
-            self.ground.step,
+            self.map_arrays.step,
             tails,
             heads,
             rose,
@@ -310,33 +315,35 @@ class Grid:
 
     def __getstate__(self) -> dict[str, object]:
         state = self.__dict__.copy()
-        del state["ground"]  # __setstate__ builds it again around the same `moves` array, which agents share
+        del state["map_arrays"]  # __setstate__ builds it again around the same `moves` array, which agents share
         return state
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        self.ground = self._build_map_arrays()
+        self.map_arrays = self._build_map_arrays()
 
 
 class ReadOnlyGrid(Grid):
     """Read-only view of the present state of another grid, for agents from users' files: they must not edit the map."""
 
     def __init__(self, grid: Grid) -> None:
-        self._grid = grid
+        self._source_grid = grid
         self.movement, self.name, self.width, self.height = grid.movement, grid.name, grid.width, grid.height
-        self.terrain, self.original, self.moves = (read_only_view(a) for a in (grid.terrain, grid.original, grid.moves))
-        self._domain, self._caches = read_only_view(grid._domain), grid._caches
-        self.ground = grid.ground._replace(
-            moves=self.moves, step=read_only_view(grid.ground.step), cost=read_only_view(grid.ground.cost)
+        self.terrain, self.original_terrain, self.moves = (
+            read_only_view(a) for a in (grid.terrain, grid.original_terrain, grid.moves)
+        )
+        self._cell_domains, self._caches = read_only_view(grid._cell_domains), grid._caches
+        self.map_arrays = grid.map_arrays._replace(
+            moves=self.moves, step=read_only_view(grid.map_arrays.step), cost=read_only_view(grid.map_arrays.cost)
         )
 
     @property
     def version(self) -> int:  # type: ignore[override]
-        return self._grid.version
+        return self._source_grid.version
 
     @property
-    def free_count(self) -> int:  # type: ignore[override]
-        return self._grid.free_count
+    def free_cell_count(self) -> int:  # type: ignore[override]
+        return self._source_grid.free_cell_count
 
     def block_and_free(self, blocked: npt.ArrayLike, freed: npt.ArrayLike) -> MapChange:
         raise TypeError("an agent cannot change the map")
@@ -345,7 +352,7 @@ class ReadOnlyGrid(Grid):
         raise TypeError("an agent cannot change the map")
 
     def __getstate__(self) -> dict[str, object]:
-        return {"_grid": self._grid}
+        return {"_grid": self._source_grid}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         grid = state["_grid"]
@@ -370,7 +377,8 @@ def check_map_size(width: int, height: int, where: str) -> None:
     """Raise a ConfigError if a map is empty or too large. Call this function before memory is allocated for a map."""
     if width < 1 or height < 1:
         raise ConfigError(f"{where}: expected a map of at least 1 x 1 cells, got {width} x {height}")
-    if width > MAX_SIDE or height > MAX_SIDE or width * height > MAX_CELLS:
+    if width > MAX_MAP_SIDE or height > MAX_MAP_SIDE or width * height > MAX_MAP_CELLS:
         raise ConfigError(
-            f"{where}: expected at most {MAX_SIDE:,} cells a side and {MAX_CELLS:,} in all, got {width:,} x {height:,}"
+            f"{where}: expected at most {MAX_MAP_SIDE:,} cells a side and {MAX_MAP_CELLS:,} in all, "
+            f"got {width:,} x {height:,}"
         )

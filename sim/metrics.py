@@ -77,10 +77,10 @@ class Metrics:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialResult:
     """Counts of one walk from start to goal by an agent that keeps its learned values for the next walk."""
 
-    number: int  # ordinal number of the trial, from 1
+    trial_number: int  # ordinal number of the trial, from 1
     cost: float
     ticks: int
     moves: int
@@ -98,7 +98,7 @@ class Trial:
 class TrialCounts:
     """Counts of an agent over all of its trials so far, stored when a trial begins or ends."""
 
-    trial: int = 1
+    trial_number: int = 1
     cost: float = 0.0
     ticks: int = 0
     moves: int = 0
@@ -108,15 +108,15 @@ class TrialCounts:
     over_budget: int = 0
     h_changes: int = 0
 
-    def trial_since(self, began: "TrialCounts", measures: bool) -> Trial:
+    def trial_since_counts(self, began: "TrialCounts", measures: bool) -> TrialResult:
         """Return the counts of one trial, by subtracting the counts at its beginning from the counts at its end.
 
         Args:
             began: counts at the beginning of the trial; `self` has the counts at its end.
             measures: whether all moves of the trial have been judged as optimal or non-optimal.
         """
-        return Trial(
-            began.trial,
+        return TrialResult(
+            began.trial_number,
             self.cost - began.cost,
             self.ticks - began.ticks,
             self.moves - began.moves,
@@ -170,7 +170,7 @@ def read_metrics(
         back_moves=m["back_moves"],
         bounces=m["bounces"],
         nonoptimal_moves=m["nonoptimal_moves"] if measures else None,
-        revisits=m["moves"] + began.trial - m["distinct"],
+        revisits=m["moves"] + began.trial_number - m["distinct"],
         longest_stay=m["longest_stay"],
         expansions=m["expansions"],
         max_expansions=m["max_expansions"],
@@ -181,7 +181,7 @@ def read_metrics(
         twentieth_move=m["twentieth_move"] if m["twentieth_move"] >= 0 else None,
         cap_hits=m["cap_hits"],
         reentries=m["reentries"],
-        trial=began.trial,
+        trial=began.trial_number,
         trial_cost=m["cost"] - began.cost,
         trial_ticks=m["ticks"] - began.ticks,
         optimal=optimal[0],

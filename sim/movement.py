@@ -11,22 +11,27 @@ from dataclasses import dataclass
 from sim.kernels import octile
 from sim.params import Param
 
-FOUR, EIGHT, CUT, SQUEEZE = "four", "eight", "eight-cut", "eight-squeeze"
+FOUR_NEIGHBOURS, EIGHT_NEIGHBOURS, CUT_ONE_CORNER, SQUEEZE_BETWEEN_CORNERS = (
+    "four",
+    "eight",
+    "eight-cut",
+    "eight-squeeze",
+)
 
 RULE_DESCRIPTIONS = {
-    FOUR: "four neighbours",
-    EIGHT: "eight neighbours, no corner cutting",
-    CUT: "eight neighbours, cutting one corner",
-    SQUEEZE: "eight neighbours, also between two blocked corners",
+    FOUR_NEIGHBOURS: "four neighbours",
+    EIGHT_NEIGHBOURS: "eight neighbours, no corner cutting",
+    CUT_ONE_CORNER: "eight neighbours, cutting one corner",
+    SQUEEZE_BETWEEN_CORNERS: "eight neighbours, also between two blocked corners",
 }
 """Description of each rule, from the strictest to the most permissive. Each rule allows all moves of earlier rules."""
 
-_REQUIRED_SHOULDERS = {FOUR: 3, EIGHT: 2, CUT: 1, SQUEEZE: 0}
+_REQUIRED_SHOULDERS = {FOUR_NEIGHBOURS: 3, EIGHT_NEIGHBOURS: 2, CUT_ONE_CORNER: 1, SQUEEZE_BETWEEN_CORNERS: 0}
 
 RULE_PARAM = Param(
     "movement",
     str,
-    EIGHT,
+    EIGHT_NEIGHBOURS,
     "neighbours to which a move may lead: the four straight ones; or all eight, diagonally only past two free cells, "
     "past one free cell (cutting the corner of the other), or past any cells",
     choices=tuple(RULE_DESCRIPTIONS),
@@ -38,7 +43,7 @@ DIAGONAL_PARAM = Param("diagonal", float, octile.DIAGONAL, "cost of a diagonal m
 class Movement:
     """Movement rule of a map, and the cost of a diagonal move."""
 
-    rule: str = EIGHT  # movement rule: FOUR, EIGHT, CUT or SQUEEZE
+    rule: str = EIGHT_NEIGHBOURS  # movement rule: FOUR, EIGHT, CUT or SQUEEZE
     diagonal: float = octile.DIAGONAL  # cost of a diagonal move; always 2 under the rule FOUR, which has none
 
     def __post_init__(self) -> None:
@@ -48,7 +53,7 @@ class Movement:
 
     @property
     def has_diagonal_moves(self) -> bool:
-        return self.rule != FOUR
+        return self.rule != FOUR_NEIGHBOURS
 
     @property
     def required_shoulders(self) -> int:

@@ -144,7 +144,7 @@ class Param:
         matches = difflib.get_close_matches(str(value)[:80], choices, n=1, cutoff=0.6)
         return f"; did you mean '{matches[0]}'?" if matches else ""
 
-    def text(self, value: Value) -> str:
+    def display_text(self, value: Value) -> str:
         """Return a value as text for display: a word such as "on" if the value has one, else the value itself."""
         if self.zero_word and value == 0:
             return self.zero_word

@@ -18,16 +18,16 @@ from typing import cast
 import numpy as np
 
 from sim.agent_api import Learner, Status
+from sim.agent_placing import cheapest_cost_and_moves
 from sim.agent_times import AgentTimes
-from sim.commands import RunMessage
 from sim.grid import Grid
 from sim.kernels import log, referee
-from sim.metrics import Trial
-from sim.optimality import OptimalityTracker
-from sim.placing import cheapest_cost_and_moves
-from sim.rules import AgentFailedError, StoppedAgent, Violation, describe_broken_rule, describe_wrong_tick_count
-from sim.true_distances import UNLIMITED
+from sim.metrics import TrialResult
+from sim.move_optimality import OptimalityTracker
+from sim.referee_rules import AgentFailedError, StoppedAgent, Violation, describe_broken_rule, describe_wrong_tick_count
+from sim.true_distances import UNLIMITED_EXPANSIONS
 from sim.walker import Walker
+from sim.world_commands import RunMessage
 
 
 class Referee:
@@ -42,14 +42,19 @@ class Referee:
             notes: list to which messages for the user are appended.
             times: times of agents, and the stopwatch that measures them.
         """
-        self._grid, self._optimality, self._notes, self._times = grid, optimality, notes, times
+        self._true_map, self._optimality_tracker, self._user_messages, self._agent_times = (
+            grid,
+            optimality,
+            notes,
+            times,
+        )
         self.last_stop_tick = -1  # last world tick in which an agent was stopped; -1: never
         self.stop_count = 0  # number of agents that were stopped, from which executors see that batches are outdated
 
     @property
     def judges_optimality(self) -> bool:
         """Return whether moves of agents that share the goal are judged as optimal or non-optimal."""
-        return self._optimality.is_on
+        return self._optimality_tracker.is_enabled
 
     # --- running and judging agents ---------------------------------------------------------------
 
@@ -62,7 +67,7 @@ class Referee:
         status = walker.agent.status
         if status is not Status.ACTIVE and walker.is_done:
             return 0
-        rows = walker.new_log(ticks)
+        rows = walker.new_log_rows(ticks)
         done = 0
         step = ticks if walker.spec.runs_in_bulk else 1
         while done < ticks:
@@ -82,26 +87,26 @@ class Referee:
             if walker.is_done:
                 break
         if done:
-            walker.own_rows().append(rows[:done], tick, budget)
+            walker.take_unbatched_rows().append(rows[:done], tick, budget)
         return done
 
     def _run_and_judge_agent(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; judge its moves and update its counts. Return the number of valid rows."""
         count = (
             self._call_agent_advance_timed(walker, rows, tick, budget)
-            if self._times.stopwatch
+            if self._agent_times.stopwatch
             else self._call_agent_advance(walker, rows, tick, budget)
         )
         if count != rows.size and self._stop_if_tick_count_is_wrong(walker, count, rows.size, tick):
             return 0
         position = walker.position
-        legal = walker.judge(self._grid.ground, rows, count, tick, budget, *walker.counts)
+        legal = walker.judge_kernel(self._true_map.map_arrays, rows, count, tick, budget, *walker.count_arrays)
         if legal < count:
             count = self._handle_illegal_row(walker, rows, int(legal), tick + int(legal), budget)
         if walker.spec.is_own and count:
             self._report_first_budget_excess(walker, rows, tick, budget)
         if walker.own_goal is None and count:
-            self._optimality.judge_or_queue_moves(walker.id, walker.counts[0], position, rows[:count])
+            self._optimality_tracker.judge_or_queue_moves(walker.id, walker.count_arrays[0], position, rows[:count])
         if walker.agent.status is not Status.ACTIVE:
             self.verify_agent_status(walker, tick + int(count) - 1)
         elif count < rows.size:
@@ -114,7 +119,7 @@ class Referee:
 
     def _call_agent_advance_timed(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> int:
         """Let an agent act and write `rows`; add its planning time. Return the number of ticks done."""
-        times = self._times
+        times = self._agent_times
         assert times.stopwatch is not None
         before = times.stopwatch()
         count = self._call_agent_advance(walker, rows, tick, budget)
@@ -154,9 +159,9 @@ class Referee:
 
     def _report_first_budget_excess(self, walker: Walker, rows: np.ndarray, tick: int, budget: int) -> None:
         """Add a message for the user when an agent from a user's file exceeds its budget for the first time."""
-        if walker.metrics[0].over_budget == 1 and rows["expanded"][0] > budget:
+        if walker.counts_record[0].over_budget == 1 and rows["expanded"][0] > budget:
             text = f"{walker.label} expanded {int(rows['expanded'][0])} cells with a budget of {budget}"
-            self._notes.append(RunMessage(tick, text))
+            self._user_messages.append(RunMessage(tick, text))
 
     def _handle_illegal_row(self, walker: Walker, rows: np.ndarray, row: int, tick: int, budget: int) -> int:
         """Refuse the move in the first row that breaks a rule, or stop the agent; return the number of valid rows.
@@ -167,19 +172,19 @@ class Referee:
         """
         knows_map = walker.spec.runs_in_bulk or walker.spec.is_own
         if knows_map or min(rows["expanded"][row], rows["traced"][row]) < 0:
-            self.stop_agent(walker, describe_broken_rule(self._grid, walker.position, rows, row), tick)
+            self.stop_agent(walker, describe_broken_rule(self._true_map, walker.position, rows, row), tick)
             return row
         rows["cell"][row] = walker.position
         walker.refused_moves += 1
         walker.agent.refused(walker.position)
-        walker.judge(self._grid.ground, rows, 1, tick, budget, *walker.counts)
+        walker.judge_kernel(self._true_map.map_arrays, rows, 1, tick, budget, *walker.count_arrays)
         return row + 1
 
     def verify_agent_status(self, walker: Walker, tick: int) -> None:
         """Stop an agent that reports a false status: AT_GOAL, but it is elsewhere; NO_PATH, but a path is known."""
-        status, goal = walker.agent.status, walker.goal(self._optimality.distances.goal)
+        status, goal = walker.agent.status, walker.goal(self._optimality_tracker.true_distances.goal)
         if status is Status.AT_GOAL and walker.position != goal:
-            self.stop_agent(walker, f"reported that it has arrived, but its goal is {self._grid.xy(goal)}", tick)
+            self.stop_agent(walker, f"reported that it has arrived, but its goal is {self._true_map.xy(goal)}", tick)
         elif status is Status.NO_PATH and (length := self._known_distance_to_goal(walker)) < np.inf:
             self.stop_agent(walker, f"reported that there is no path, but there is one of cost {length:.6g}", tick)
 
@@ -189,12 +194,12 @@ class Referee:
         No path is known if the search for it needs more expansions than `optimality.expansion_limit`. If non-optimal
         moves are not counted, or the agent has a goal of its own, the search is made only for agents from users' files.
         """
-        if walker.own_goal is not None or not self._optimality.is_on:
-            goal, is_own = walker.goal(self._optimality.distances.goal), walker.spec.is_own
-            return cheapest_cost_and_moves(self._grid, walker.position, goal)[0] if is_own else float("inf")
-        allowance = self._optimality.expansion_limit
-        known = self._optimality.distances.cost_within_limit(
-            walker.position, UNLIMITED if allowance is None else allowance
+        if walker.own_goal is not None or not self._optimality_tracker.is_enabled:
+            goal, is_own = walker.goal(self._optimality_tracker.true_distances.goal), walker.spec.is_own
+            return cheapest_cost_and_moves(self._true_map, walker.position, goal)[0] if is_own else float("inf")
+        allowance = self._optimality_tracker.expansion_limit
+        known = self._optimality_tracker.true_distances.cost_to_goal_within_limit(
+            walker.position, UNLIMITED_EXPANSIONS if allowance is None else allowance
         )
         return float("inf") if known is None else known
 
@@ -207,12 +212,12 @@ class Referee:
             tick: world tick of the violation.
             is_failure: True if its code failed; False if it broke a rule.
         """
-        walker.own_rows()
+        walker.take_unbatched_rows()
         self.last_stop_tick = max(self.last_stop_tick, tick)
-        walker.violation = Violation(what, tick, self._grid.xy(walker.position), is_failure)
+        walker.violation = Violation(what, tick, self._true_map.xy(walker.position), is_failure)
         walker.agent = StoppedAgent(walker.agent)
         self.stop_count += 1
-        self._notes.append(RunMessage(tick, walker.violation.message_for_agent(walker.label)))
+        self._user_messages.append(RunMessage(tick, walker.violation.message_for_agent(walker.label)))
 
     # --- trials -----------------------------------------------------------------------------------
 
@@ -221,10 +226,10 @@ class Referee:
 
         `rows`: array for one log row. The referee writes this row, because the agent does not act in this tick.
         """
-        is_possible = self._grid.is_free(walker.start)
+        is_possible = self._true_map.is_free(walker.start)
         cell = walker.start if is_possible else walker.position
-        rows[0] = cell, 0, 0, log.TRIAL if is_possible else 0, log.WAITING
-        referee.count_world_row(rows, *walker.counts)
+        rows[0] = cell, 0, 0, log.TRIAL_BEGAN if is_possible else 0, log.WAITING
+        referee.count_world_row(rows, *walker.count_arrays)
         if is_possible:
             cast(Learner, walker.agent).begin_trial(walker.start)
             walker.trial_start_counts = walker.current_trial_counts(walker.trial_number + 1)
@@ -236,12 +241,12 @@ class Referee:
         replaced.
         """
         if walker.spec.keeps_h:
-            self._optimality.judge_whole_queue()  # so that the results of this trial are final
+            self._optimality_tracker.judge_whole_queue()  # so that the results of this trial are final
             del walker.trials[walker.trial_number - 1 :]
             walker.trials.append(self.unfinished_trial(walker))
 
-    def unfinished_trial(self, walker: Walker) -> Trial:
+    def unfinished_trial(self, walker: Walker) -> TrialResult:
         """Return the results of the present trial of an agent up to now."""
-        return walker.current_trial_counts(walker.trial_number).trial_since(
-            walker.trial_start_counts, self._optimality.has_judged_all_moves(walker)
+        return walker.current_trial_counts(walker.trial_number).trial_since_counts(
+            walker.trial_start_counts, self._optimality_tracker.has_judged_all_moves(walker)
         )

@@ -11,20 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, Learner, Status
-from sim.commands import AgentConfig
+from sim.jit.decorators import CachedDispatch, as_plain_arrays
 from sim.kernels import log, referee
-from sim.kernels.jit import CachedDispatch, as_plain_arrays
 from sim.kernels.tiled import Table, table_in_row_order
-from sim.log_rows import OwnRows, RecentRows
-from sim.metrics import Trial, TrialCounts
+from sim.log_rows import RecentRows, UnbatchedRows
+from sim.metrics import TrialCounts, TrialResult
 from sim.params import Value
-from sim.rules import VIOLATION_WORDS, Violation
+from sim.referee_rules import VIOLATION_WORDS, Violation
+from sim.world_commands import AgentConfig
 
 CONVERGED_WORD = "converged"
 STATE_WORDS = (*PHASE_WORDS.values(), *STATUS_WORDS.values(), CONVERGED_WORD, *VIOLATION_WORDS)
-"""All possible values of `Walker.state_text`."""
+"""All possible values of `Walker.state_word`."""
 
-_UNPICKLED_ATTRIBUTES = ("counts", "judge", "_position_view", "_expansions_view", "_waits")
+_UNPICKLED_ATTRIBUTES = ("count_arrays", "judge_kernel", "_position_view", "_expansions_view", "_waits_view")
 """Names of the attributes that `Walker._create_count_views` sets. These attributes are not pickled."""
 
 
@@ -37,7 +37,7 @@ class Walker:
     spec: AgentSpec
     params: dict[str, Value]
     agent: Agent
-    metrics: np.ndarray  # referee.METRICS[1]: record of the counts, written by the referee
+    counts_record: np.ndarray  # referee.METRICS[1]: record of the counts, written by the referee
     visit_table: Table  # number of visits of each cell by this agent
     budget: int | None  # own budget in expansions per tick; None: the agent uses the world's budget
     added_tick: int  # tick at which the agent was added to the world
@@ -47,32 +47,31 @@ class Walker:
     own_optimum: tuple[float, int | None] | None
     goal_tick: int  # tick in which the goal of this agent was last set
     # Log rows of the last advance, and facts about the last row. They depend on the number of ticks of that advance.
-    recent: RecentRows = field(default_factory=OwnRows, compare=False)
+    recent_rows: RecentRows = field(default_factory=UnbatchedRows, compare=False)
     refused_moves: int = 0  # number of moves that the referee has refused
     violation: Violation | None = None  # reason why the referee stopped the agent; None: it was not stopped
     max_trials: int = 1  # maximum number of trials (walks from start to goal)
-    trials: list[Trial] = field(default_factory=list)  # finished trials, in order: walks that reached the goal
+    trials: list[TrialResult] = field(default_factory=list)  # finished trials, in order: walks that reached the goal
     trial_start_counts: TrialCounts = field(default_factory=TrialCounts)  # counts at the beginning of the present trial
 
     def __post_init__(self) -> None:
         # Agents written in Python read fields like rows.cell, which needs record arrays. Plain arrays are faster.
-        self.new_log = log.new_plain_tick_log if self.agent.takes_plain_rows else log.new_tick_log
+        self.new_log_rows = log.new_plain_tick_log if self.agent.takes_plain_rows else log.new_tick_log
         self._create_count_views()
 
     def _create_count_views(self) -> None:
-        """Create numpy views of single counts in `metrics`, because reading them through the record array is slow."""
-        self.counts = as_plain_arrays(
-            (self.metrics, self.visit_table)
-        )  # plain arrays for kernels, which share memory with `metrics` and `visit_table`
-        self.judge = CachedDispatch(referee.judge_log_rows)
-        self._position_view, self._expansions_view = self.metrics["position"], self.metrics["expansions"]
-        self._waits = self.metrics.view(np.ndarray)["waits"]
+        """Create numpy views of single counts in `counts_record`, because reading through the record is slow."""
+        # Plain arrays for kernels, which share memory with `counts_record` and `visit_table`.
+        self.count_arrays = as_plain_arrays((self.counts_record, self.visit_table))
+        self.judge_kernel = CachedDispatch(referee.judge_log_rows)
+        self._position_view, self._expansions_view = self.counts_record["position"], self.counts_record["expansions"]
+        self._waits_view = self.counts_record.view(np.ndarray)["waits"]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle, without views of the counts, which would become separate copies."""
         state = {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED_ATTRIBUTES}
-        recent = self.recent
-        return {**state, "recent": OwnRows(recent.rows, recent.tick, recent.phase, recent.budget)}
+        recent = self.recent_rows
+        return {**state, "recent_rows": UnbatchedRows(recent.rows, recent.tick, recent.phase, recent.last_budget)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -82,42 +81,42 @@ class Walker:
     def position(self) -> int:
         return int(self._position_view.item())
 
-    def wait(self, ticks: int) -> None:
+    def count_waits(self, ticks: int) -> None:
         """Add `ticks` to the number of ticks in which the agent waited.
 
         Through a view of this count, the addition takes less than 1 us; through the record array it would take 10 us.
         """
-        self._waits += ticks
+        self._waits_view += ticks
 
     @property
     def expansions(self) -> int:
         return int(self._expansions_view.item())
 
     @property
-    def visits(self) -> npt.NDArray[np.uint32]:
+    def visit_counts(self) -> npt.NDArray[np.uint32]:
         """Return the number of visits of each cell. If the table is stored in tiles, the returned array is a copy."""
         return table_in_row_order(self.visit_table)
 
-    def own_rows(self) -> OwnRows:
+    def take_unbatched_rows(self) -> UnbatchedRows:
         """Return the log rows of the last advance as rows that belong to this walker alone, from now on."""
-        own = self.recent.as_own_rows()
-        self.recent = own
+        own = self.recent_rows.as_unbatched_rows()
+        self.recent_rows = own
         return own
 
     @property
-    def rows(self) -> np.ndarray:
-        """Return the log rows of the last advance as a record array, whose fields can be read like `rows.cell`."""
-        return self.recent.rows.view(np.recarray)
+    def log_rows(self) -> np.ndarray:
+        """Return the log rows of the last advance as a record array, whose fields can be read like `log_rows.cell`."""
+        return self.recent_rows.rows.view(np.recarray)
 
     def replace_log_rows(self, rows: np.ndarray, tick: int) -> None:
         """Replace the log rows of the last advance, for example after a seek. `tick`: world tick of the first row."""
-        own = self.own_rows()
-        own.rows, own.tick, own.pieces = rows, tick, []
+        own = self.take_unbatched_rows()
+        own.rows, own.tick, own.row_arrays = rows, tick, []
 
     @property
-    def digest_numbers(self) -> tuple[int, int]:
+    def digest_halves(self) -> tuple[int, int]:
         """Return the two numbers that make up the digest of everything that the agent has done."""
-        record = self.counts[0]
+        record = self.count_arrays[0]
         return int(record["digest_a"][0]), int(record["digest_b"][0])
 
     def goal(self, shared_goal: int) -> int:
@@ -137,11 +136,11 @@ class Walker:
     @property
     def trial_number(self) -> int:
         """Return the number of the present trial; the first trial has number 1."""
-        return self.trial_start_counts.trial
+        return self.trial_start_counts.trial_number
 
     def current_trial_counts(self, trial: int) -> TrialCounts:
         """Return the present counts that describe trials, such as moves. `trial`: number to store with the counts."""
-        m = self.metrics[0]
+        m = self.counts_record[0]
         h_changes = cast(Learner, self.agent).h_changes if self.spec.keeps_h else 0
         names = "ticks", "moves", "expansions", "nonoptimal_moves", "restarts", "over_budget"
         numbers = {name: int(m[name]) for name in names}
@@ -166,10 +165,10 @@ class Walker:
         return status is not Status.ACTIVE
 
     @property
-    def state_text(self) -> str:
+    def state_word(self) -> str:
         """Return the word to show for the state of the agent, such as searching or arrived; one of STATE_WORDS."""
         if self.violation is not None:
-            return self.violation.state_text
+            return self.violation.state_word
         if self.max_trials > 1 and self.is_converged:
             return CONVERGED_WORD
-        return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.recent.phase]
+        return STATUS_WORDS.get(self.agent.status) or PHASE_WORDS[self.recent_rows.phase]

@@ -19,23 +19,23 @@ import numpy as np
 
 from sim import agent_checks, changes
 from sim.agent_api import AgentSpec, AgentSpecTable, Problem
+from sim.agent_placing import cheapest_cost_and_moves
 from sim.agent_times import AgentTimes, Clock
 from sim.changes import RandomChangeSchedule
-from sim.commands import MAX_AGENTS, AgentConfig, Command, RunMessage
 from sim.execution.batched import BatchedExecutor
-from sim.execution.dirty import Dirty
+from sim.execution.dirty import InvalidationReason
 from sim.execution.executor import Executor
 from sim.execution.time_sliced import TimeSlicedExecutor
 from sim.grid import Grid, MapChange, ReadOnlyGrid
 from sim.kernels.referee import new_metrics
 from sim.kernels.tiled import Table, new_table, tile_width_if_compiled
 from sim.metrics import Metrics
-from sim.optimality import OptimalityTracker
+from sim.move_optimality import OptimalityTracker
 from sim.params import ConfigError, Value
-from sim.placing import cheapest_cost_and_moves
 from sim.referee import Referee
-from sim.true_distances import UNLIMITED
+from sim.true_distances import UNLIMITED_EXPANSIONS
 from sim.walker import Walker
+from sim.world_commands import MAX_AGENTS, AgentConfig, Command, RunMessage
 from sim.world_editor import WorldEditor
 from sim.world_state import WorldState
 from sim.world_view import WalkerView, WorldSnapshot, metrics_of_walker, view_of_walker
@@ -44,7 +44,13 @@ ExecutorFactory = Callable[[Referee, AgentTimes], Executor]
 
 MAX_TICKS_PER_CALL = 4096  # maximum number of ticks in one kernel call
 _MAX_ROWS_PER_CALL = 1 << 20  # maximum number of log rows (agents x ticks) per kernel call, to limit memory
-_UNPICKLED = ("executor", "_time_slicer", "activity_version", "_last_active_index", "_command_being_applied")
+_UNPICKLED_ATTRIBUTES = (
+    "executor",
+    "_time_slicer",
+    "activity_version",
+    "_last_active_index",
+    "_command_being_applied",
+)
 """Names of attributes that keyframes (saved states of the run) do not contain, because they hold no state."""
 
 
@@ -97,7 +103,8 @@ class World(WorldState):
             stopwatch: clock in seconds that measures the planning time of each agent. It does not affect results.
             trials: maximum number of walks from start to goal by each agent that learns h; it stops earlier once a walk
                 changes no learned value.
-            tick_ms: time limit of a tick in milliseconds, for all agents together; it needs a clock in `times`. 0: no
+            tick_ms: time limit of a tick in milliseconds, for all agents together; it needs a clock in `agent_times`.
+            0: no
                 limit.
             executor: class of the executor that calls the agents. It does not affect results.
 
@@ -108,22 +115,22 @@ class World(WorldState):
         specs = specs if isinstance(specs, AgentSpecTable) else dict(specs)
         schedule = random_changes or RandomChangeSchedule(1, 0.0)
         super().__init__(grid, start, goal, specs, budget, seed, dict(switches or {}), schedule, trials, tick_ms)
-        self.watched, self.measures = watched, measures
-        self.times = AgentTimes(stopwatch)
+        self.is_watched, self.counts_nonoptimal_moves = watched, measures
+        self.agent_times = AgentTimes(stopwatch)
         self._instrumented_ids: set[int] = set()  # ids of group members that count expansions per cell
-        self.optimality = OptimalityTracker(grid, start, goal, measures, is_watched=watched)
-        self.referee = Referee(grid, self.optimality, self.notes, self.times)
+        self.optimality_tracker = OptimalityTracker(grid, start, goal, measures, is_watched=watched)
+        self.referee = Referee(grid, self.optimality_tracker, self.messages, self.agent_times)
         self.use_executor(executor)
 
     def use_executor(self, executor: ExecutorFactory) -> None:
         """Let another executor call the agents from now on. It does not affect results. `executor`: its class."""
         for walker in self.walkers:
-            walker.own_rows().join()  # rows that a batch of the earlier executor stores
-        self._executor_factory, self.executor = executor, executor(self.referee, self.times)
-        self._time_slicer = TimeSlicedExecutor(self.times, self.executor)
+            walker.take_unbatched_rows().join_row_arrays()  # rows that a batch of the earlier executor stores
+        self._executor_factory, self.executor = executor, executor(self.referee, self.agent_times)
+        self._time_slicer = TimeSlicedExecutor(self.agent_times, self.executor)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED}
+        return {name: value for name, value in self.__dict__.items() if name not in _UNPICKLED_ATTRIBUTES}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -146,7 +153,7 @@ class World(WorldState):
         """
         self.check_agent_count()
         number = self.next_agent_id if agent_id is None else agent_id
-        if self.walker(number) is not None:
+        if self.walker_with_id(number) is not None:
             raise ConfigError(f"agent: there is an agent {number} already")
         self.next_agent_id = max(self.next_agent_id, number + 1)
         spec, params, budget = self.check_agent_config(config)
@@ -155,14 +162,14 @@ class World(WorldState):
         goal = self.goal if own_goal is None else own_goal
         has_own = (own_start, own_goal) != (None, None)
         problem = self._build_problem(config, number, (start, goal), budget)
-        visits: Table = new_table("visits", self.grid.cells, np.uint32, problem.tile_width)
+        visits: Table = new_table("visit_counts", self.grid.cells, np.uint32, problem.tile_width)
         walker = Walker(
             id=number,
             config=config,
             spec=spec,
             params=params,
             agent=spec.make(problem, params),
-            metrics=new_metrics(start, visits),
+            counts_record=new_metrics(start, visits),
             visit_table=visits,
             budget=config.budget,
             added_tick=self.tick,
@@ -170,20 +177,20 @@ class World(WorldState):
             own_goal=own_goal,
             own_optimum=cheapest_cost_and_moves(self.grid, start, goal) if has_own else None,
             goal_tick=self.tick,
-            max_trials=self.trials if spec.keeps_h else 1,
+            max_trials=self.max_trials if spec.keeps_h else 1,
         )
         walker.trial_start_counts = walker.current_trial_counts(1)
         if walker.has_arrived:
             self.referee.store_finished_trial(walker)
         self.walkers.append(walker)
-        self.invalidate(Dirty.MEMBERSHIP)
-        self.optimality.costs.on_goal_set(self.tick)
+        self.invalidate_executor_caches(InvalidationReason.MEMBERSHIP)
+        self.optimality_tracker.optimal_costs.on_goal_set(self.tick)
         return walker
 
     def remove_agents(self, is_chosen: Callable[[Walker], bool]) -> None:
         """Remove all agents for which `is_chosen` returns True."""
         self.walkers = [walker for walker in self.walkers if not is_chosen(walker)]
-        self.invalidate(Dirty.MEMBERSHIP)
+        self.invalidate_executor_caches(InvalidationReason.MEMBERSHIP)
 
     def check_agent_count(self) -> None:
         """Raise a ConfigError if the world already has MAX_AGENTS agents, so that none can be added."""
@@ -199,9 +206,9 @@ class World(WorldState):
         """
         is_one_of_many = bool(config.group) and number not in self._instrumented_ids
         width = tile_width_if_compiled(self.grid.width) if is_one_of_many else 0
-        grid = ReadOnlyGrid(self.grid) if self.specs[config.kind].is_own else self.grid
+        grid = ReadOnlyGrid(self.grid) if self.agent_specs[config.kind].is_own else self.grid
         seed = agent_checks.seed_of_agent(self.seed, number)
-        return Problem(grid, *start_and_goal, seed, budget, self.watched and not is_one_of_many, width)
+        return Problem(grid, *start_and_goal, seed, budget, self.is_watched and not is_one_of_many, width)
 
     def instrument_agent(self, agent: int) -> None:
         """Let a member of a group count its expansions per cell, as agents without a group do.
@@ -210,13 +217,13 @@ class World(WorldState):
         have acted yet.
         """
         self._instrumented_ids.add(agent)
-        walker = self.walker(agent)
+        walker = self.walker_with_id(agent)
         if walker is not None and walker.config.group:
-            assert walker.added_tick == self.tick and not walker.metrics[0].ticks
+            assert walker.added_tick == self.tick and not walker.counts_record[0].ticks
             start_and_goal, budget = (walker.start, self.goal_of_walker(walker)), walker.budget or self.budget
             problem = self._build_problem(walker.config, agent, start_and_goal, budget)
             walker.agent = walker.spec.make(problem, walker.params)
-            self.invalidate(Dirty.AGENTS)
+            self.invalidate_executor_caches(InvalidationReason.AGENTS)
 
     def check_agent_config(self, config: AgentConfig, where: str = "agent") -> tuple[AgentSpec, dict[str, Value], int]:
         """Check the configuration of an agent; return its algorithm (spec), all parameter values and its budget.
@@ -224,11 +231,11 @@ class World(WorldState):
         Raises:
             ConfigError: the configuration is invalid. The error lists all problems, each with `where` in front.
         """
-        return agent_checks.check_agent_config(self.specs, config, self.budget, where)
+        return agent_checks.check_agent_config(self.agent_specs, config, self.budget, where)
 
-    def invalidate(self, reason: Dirty) -> None:
+    def invalidate_executor_caches(self, reason: InvalidationReason) -> None:
         """Mark caches as out of date. Call this after every change that concerns agents, with its reason."""
-        self.executor.invalidate(reason)
+        self.executor.invalidate_caches(reason)
 
     # --- time -------------------------------------------------------------------------------------
 
@@ -243,7 +250,9 @@ class World(WorldState):
         passed, has_ended = 0, self.is_over
         while passed < ticks and not has_ended:
             has_applied = self.apply_due_changes()
-            while self.optimality.costs.refresh(self.walkers, self.tick, UNLIMITED):
+            while self.optimality_tracker.optimal_costs.refresh_outdated_optima(
+                self.walkers, self.tick, UNLIMITED_EXPANSIONS
+            ):
                 pass
             if has_applied and self.is_over:
                 break
@@ -256,7 +265,7 @@ class World(WorldState):
             now_passed = done.ticks if done.ticks < asked and self.is_over else asked
             self.tick += now_passed
             self.activity_version += done.has_activity
-            self.optimality.judge_queue_with_limit(now_passed)
+            self.optimality_tracker.judge_queue_with_limit(now_passed)
             runner.finish_run(now_passed)
             passed += now_passed
             has_ended = not done.have_all_planned or self.is_over
@@ -266,7 +275,7 @@ class World(WorldState):
     @property
     def _is_planning_limited(self) -> bool:
         """Return whether a clock or a command limits how many agents plan in the coming tick."""
-        has_time_limit = self.tick_ms > 0.0 and self.is_live and self.times.clock is not None
+        has_time_limit = self.tick_time_limit_ms > 0.0 and self.is_live and self.agent_times.clock is not None
         return has_time_limit or self.planner_limit is not None
 
     @property
@@ -302,9 +311,10 @@ class World(WorldState):
 
     def prepare_first_tick(self) -> None:
         """Do slow work of the first tick in advance. For hundreds of agents, it takes as long as several ticks."""
-        self.executor.prepare(self)
+        self.executor.prepare_first_tick(self)
         if self.random_changes.next_change_tick_after(self.tick) is not None:
-            _ = self.grid.original_cells  # compute this cached property now: a million cells take some milliseconds
+            # The next line computes this cached property now: a million cells take some milliseconds.
+            _ = self.grid.original_free_and_blocked_cells
 
     # --- changes ----------------------------------------------------------------------------------
 
@@ -335,28 +345,28 @@ class World(WorldState):
         self.last_random_change, edit = changes.merge_undo_with_next_change(
             self.last_random_change, event, self.grid, protected
         )
-        self.change_map(lambda: self.grid.block_and_free(edit.blocked, edit.freed))
+        self.change_map(lambda: self.grid.block_and_free(edit.blocked_cells, edit.freed_cells))
 
     def change_map(self, edit: Callable[[], MapChange]) -> None:
         """Change the map and notify all agents. `edit`: function that changes the grid and returns the change."""
-        self.optimality.before_map_change()
+        self.optimality_tracker.settle_queue_before_map_change()
         change = edit()
         if not change.cells.size:
             return
-        self.optimality.after_map_change(change, self.tick, self.cell_near_agents)
+        self.optimality_tracker.invalidate_after_map_change(change, self.tick, self.cell_near_agents)
         self.map_changes_digest = blake2b(self.map_changes_digest + change.cells.tobytes(), digest_size=8).digest()
         self.executor.notify_map_change(self, change)
 
     def add_message(self, text: str) -> None:
         """Add a message for the user, together with the present tick and the command that is being applied."""
-        self.notes.append(RunMessage(self.tick, text, self._command_being_applied))
+        self.messages.append(RunMessage(self.tick, text, self._command_being_applied))
 
     # --- reading the state ------------------------------------------------------------------------
 
     @property
-    def optimal(self) -> float:
+    def optimal_cost(self) -> float:
         """Return the cost of the cheapest path from the shared start to the shared goal; infinity: there is no path."""
-        return self.optimality.costs.shared[0]
+        return self.optimality_tracker.optimal_costs.shared_optimum[0]
 
     @property
     def cell_near_agents(self) -> int:
@@ -365,9 +375,9 @@ class World(WorldState):
 
     def metrics_of_walker(self, walker: Walker) -> Metrics:
         """Return the quality measures of an agent, such as its cost and moves since it was added."""
-        return metrics_of_walker(walker, self.optimality)
+        return metrics_of_walker(walker, self.optimality_tracker)
 
-    def snapshot(self, only: Container[int] | None = None) -> WorldSnapshot:
+    def create_snapshot(self, only: Container[int] | None = None) -> WorldSnapshot:
         """Return a view of the world with all agents, or only with those whose ids are in `only`."""
         return WorldSnapshot(
             self.tick,
@@ -381,7 +391,7 @@ class World(WorldState):
 
     def view(self, walker: Walker) -> WalkerView:
         """Return a view of one agent."""
-        return view_of_walker(walker, self, self.optimality)
+        return view_of_walker(walker, self, self.optimality_tracker)
 
     def compute_digest(self) -> str:
         """Return the digest of map changes, moves, expansions and restarts of the run so far, as 16 hex digits."""
@@ -390,5 +400,5 @@ class World(WorldState):
 
     def walker_digest(self, walker: Walker) -> str:
         """Return the digest of everything that an agent has done, as 16 hex digits."""
-        a, b = walker.digest_numbers
+        a, b = walker.digest_halves
         return f"{a:08x}{b:08x}"

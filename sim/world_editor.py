@@ -3,7 +3,8 @@
     WorldEditor(world).move_goal(cell, agent=None)
 
 Commands call the methods of the interface `CommandTarget`. Every change of the map goes through `World.change_map`,
-which notifies all agents; every other change that concerns agents calls `World.invalidate` with its reason.
+which notifies all agents; every other change that concerns agents calls `World.invalidate_executor_caches` with its
+reason.
 """
 
 from collections.abc import Sequence
@@ -13,18 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from sim.agent_placing import cheapest_cost_and_moves, cheapest_costs_and_moves
 from sim.changes import RandomChangeSchedule
-from sim.commands import MAX_SWITCHES, AgentConfig
-from sim.execution.dirty import Dirty
+from sim.execution.dirty import InvalidationReason
 from sim.optimal_costs import Optimum
 from sim.params import ConfigError, Value, did_you_mean_hint
-from sim.placing import cheapest_cost_and_moves, cheapest_costs_and_moves
 from sim.walker import Walker
+from sim.world_commands import MAX_SWITCHES, AgentConfig
 
 if TYPE_CHECKING:
     from sim.world import World
 
-_MAX_NAMED_REFUSALS = 3  # maximum number of occupied cells with a message each; of more, one message gives the number
+_MAX_REFUSAL_MESSAGES = 3  # maximum number of occupied cells with a message each; of more, one message gives the number
 
 
 class WorldEditor:
@@ -73,9 +74,9 @@ class WorldEditor:
         """Return for each of `cells` whether no agent occupies it, so that it may be blocked; report occupied cells."""
         world = self._world
         refused = np.isin(cells, world.executor.occupied_cells(world))
-        if refused.sum() > _MAX_NAMED_REFUSALS:
+        if refused.sum() > _MAX_REFUSAL_MESSAGES:
             self._add_message(f"{refused.sum():,} of {cells.size:,} cells stay free: agents are on them")
-        for cell in cells[refused].tolist() if refused.sum() <= _MAX_NAMED_REFUSALS else ():
+        for cell in cells[refused].tolist() if refused.sum() <= _MAX_REFUSAL_MESSAGES else ():
             label = [walker.label for walker in world.walkers if walker.position == cell][-1]
             x, y = world.grid.xy(cell)
             self._add_message(f"({x}, {y}) stays free: {label} is on it")
@@ -119,12 +120,12 @@ class WorldEditor:
 
     def _move_shared_goal(self, cell: int) -> None:
         world = self._world
-        world.optimality.before_map_change()
+        world.optimality_tracker.settle_queue_before_map_change()
         world.goal = cell
-        world.invalidate(Dirty.AGENTS)
+        world.invalidate_executor_caches(InvalidationReason.AGENTS)
         sharing = [walker for walker in world.walkers if walker.own_goal is None]
         # Optimal costs refer to the present map, because on the initial map the new goal may be blocked.
-        world.optimality.move_shared_goal(cell, world.cell_near_agents, sharing, world.tick)
+        world.optimality_tracker.move_shared_goal(cell, world.cell_near_agents, sharing, world.tick)
         for walker in sharing:
             walker.goal_tick = world.tick
             walker.agent.set_goal(cell)
@@ -134,13 +135,14 @@ class WorldEditor:
         world = self._world
         if walker.own_goal is None:
             # Queued moves are judged now, because moves of agents with a goal of their own are never judged.
-            world.optimality.judge_whole_queue()
-            world.invalidate(Dirty.MEMBERSHIP)  # agents with a goal of their own can be batched
+            world.optimality_tracker.judge_whole_queue()
+            # Agents with a goal of their own can be batched.
+            world.invalidate_executor_caches(InvalidationReason.MEMBERSHIP)
         walker.own_goal, walker.own_optimum, walker.goal_tick = cell, optimum, world.tick
-        world.optimality.costs.on_goal_set(world.tick)
+        world.optimality_tracker.optimal_costs.on_goal_set(world.tick)
         walker.config = replace(walker.config, goal=world.grid.xy(cell))
         walker.agent.set_goal(cell)
-        world.invalidate(Dirty.GOALS)
+        world.invalidate_executor_caches(InvalidationReason.GOALS)
 
     # --- agents -----------------------------------------------------------------------------------
 
@@ -184,7 +186,7 @@ class WorldEditor:
             if complaint:
                 self._add_message(f"{walker.label}: {complaint}")
                 return False
-        self._world.invalidate(Dirty.AGENTS)
+        self._world.invalidate_executor_caches(InvalidationReason.AGENTS)
         return True
 
     def set_param(self, agent: int, name: str, value: Value) -> None:
@@ -206,7 +208,7 @@ class WorldEditor:
             self._add_message(f"{walker.label}: {complaint}")
             return
         walker.params = params
-        self._world.invalidate(Dirty.AGENTS)
+        self._world.invalidate_executor_caches(InvalidationReason.AGENTS)
         walker.agent.set_param(name, params[name])
 
     def agent_ids_of_group(self, group: str) -> Sequence[int]:
@@ -226,7 +228,7 @@ class WorldEditor:
 
     def set_tick_time_limit_ms(self, milliseconds: float) -> None:
         """Set the time limit of a tick, in milliseconds for all agents together; 0: no limit."""
-        self._world.tick_ms = milliseconds
+        self._world.tick_time_limit_ms = milliseconds
 
     def limit_planning_agents(self, agents: int) -> None:
         """Let only the next `agents` agents in round-robin order plan in the coming tick; the others wait."""
@@ -234,8 +236,8 @@ class WorldEditor:
 
     def set_max_trials(self, count: int) -> None:
         """Set the maximum number of trials (walks from start to goal) of each agent that learns."""
-        self._world.trials = count
-        self._world.invalidate(Dirty.MEMBERSHIP)
+        self._world.max_trials = count
+        self._world.invalidate_executor_caches(InvalidationReason.MEMBERSHIP)
         for walker in self._world.walkers:
             walker.max_trials = count if walker.spec.keeps_h else 1
 
@@ -243,7 +245,7 @@ class WorldEditor:
 
     def _find_walker(self, agent: int) -> Walker | None:
         """Return the walker of an agent. If there is no such agent, add a message for the user and return None."""
-        walker = self._world.walker(agent)
+        walker = self._world.walker_with_id(agent)
         if walker is None:
             self._add_message(f"there is no agent {agent}")
         return walker

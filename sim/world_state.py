@@ -1,7 +1,7 @@
 """State of a world: everything that has happened in a run up to its present tick, and what decides how it continues.
 
 `World` (world.py) is a `WorldState` with the rules by which time passes. Caches are not part of the state: those of
-executors belong to sim/execution/, and those of measurements to the tracker in sim/optimality.py.
+executors belong to sim/execution/, and those of measurements to the tracker in sim/move_optimality.py.
 """
 
 from bisect import insort_right
@@ -13,9 +13,9 @@ import numpy as np
 
 from sim.agent_api import AgentSpec, Status
 from sim.changes import NO_RANDOM_CHANGE, RandomChange, RandomChangeSchedule
-from sim.commands import Command, RunMessage
 from sim.grid import Grid
 from sim.walker import Walker
+from sim.world_commands import Command, RunMessage
 
 
 @dataclass(eq=False)
@@ -25,17 +25,17 @@ class WorldState:
     grid: Grid  # map, which commands and random changes edit
     start: int  # start cell of all agents without a start of their own
     goal: int  # goal cell of all agents without a goal of their own
-    specs: Mapping[str, AgentSpec]  # algorithms that agents may use, by key
+    agent_specs: Mapping[str, AgentSpec]  # algorithms that agents may use, by key
     budget: int  # maximum number of expansions per tick of an agent without a budget of its own
     seed: int  # seed of random changes, from which the seeds of agents are derived
     switches: dict[str, tuple[int, ...]]  # name of a switch -> its cells, which are blocked or freed together
     random_changes: RandomChangeSchedule
-    trials: int  # maximum number of walks from start to goal by each agent that learns h
-    tick_ms: float  # time limit of a tick in milliseconds, for all agents together; 0: no limit
+    max_trials: int  # maximum number of walks from start to goal by each agent that learns h
+    tick_time_limit_ms: float  # time limit of a tick in milliseconds, for all agents together; 0: no limit
     tick: int = 0
     walkers: list[Walker] = field(default_factory=list)
     queued_commands: list[tuple[int, Command]] = field(default_factory=list)  # (tick, command), ordered by tick
-    notes: list[RunMessage] = field(default_factory=list, compare=False)  # messages that the user has yet to get
+    messages: list[RunMessage] = field(default_factory=list, compare=False)  # messages that the user has yet to get
     next_agent_id: int = 0  # id of the next agent that is added
     # The last random change, which the next one undoes, and the tick whose random change was handled last.
     last_random_change: RandomChange = NO_RANDOM_CHANGE
@@ -44,9 +44,9 @@ class WorldState:
     planner_limit: int | None = None  # maximum number of agents that plan in the coming tick; None: no limit
     next_planner_id: int = 0  # id of the agent that plans first in the next tick in which agents have to wait
     # (tick, number of agents that planned) for each tick in which the time limit kept other agents from planning.
-    limited_ticks: list[tuple[int, int]] = field(default_factory=list)
+    planner_limited_ticks: list[tuple[int, int]] = field(default_factory=list)
 
-    def walker(self, agent_id: int) -> Walker | None:
+    def walker_with_id(self, agent_id: int) -> Walker | None:
         """Return the walker of an agent, or None if there is no such agent."""
         return next((w for w in self.walkers if w.id == agent_id), None)
 

@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from sim.agent_api import AgentSpec, AgentView, Status
 from sim.grid import Grid
-from sim.metrics import Metrics, Trial, read_metrics
-from sim.optimality import OptimalityTracker
+from sim.metrics import Metrics, TrialResult, read_metrics
+from sim.move_optimality import OptimalityTracker
 from sim.params import Value
-from sim.rules import Violation
+from sim.referee_rules import Violation
 from sim.walker import Walker
 from sim.world_state import WorldState
 
@@ -27,14 +27,14 @@ class WalkerView:
     budget: int
     position: int
     status: Status
-    state_text: str
+    state_word: str
     metrics: Metrics
-    visits: npt.NDArray[np.uint32]
-    rows: np.ndarray
+    visit_counts: npt.NDArray[np.uint32]
+    log_rows: np.ndarray
     first_row_tick: int
     agent: AgentView
     max_trials: int = 1
-    trials: tuple[Trial, ...] = ()  # finished trials; empty if the agent does not learn h
+    trials: tuple[TrialResult, ...] = ()  # finished trials; empty if the agent does not learn h
     is_converged: bool = False  # whether the last trial changed no learned value
     last_budget: int = 0  # budget of the agent in the tick of its last log row, in expansions
     start: int = 0
@@ -53,7 +53,7 @@ class WorldSnapshot:
     start: int
     goal: int
     budget: int
-    switches: Mapping[str, bool]
+    switch_states: Mapping[str, bool]
     walkers: tuple[WalkerView, ...]
 
 
@@ -61,8 +61,8 @@ def metrics_of_walker(walker: Walker, optimality: OptimalityTracker) -> Metrics:
     """Return the quality measures of an agent, such as its cost and moves since it was added."""
     own_counts, is_judged = walker.agent.own_counts(), optimality.has_judged_all_moves(walker)
     is_coming = not is_judged and optimality.can_judge_all_moves(walker)
-    optimum = optimality.costs.of_walker(walker)
-    return read_metrics(walker.metrics[0], optimum, is_judged, walker.trial_start_counts, own_counts, is_coming)
+    optimum = optimality.optimal_costs.optimum_of_walker(walker)
+    return read_metrics(walker.counts_record[0], optimum, is_judged, walker.trial_start_counts, own_counts, is_coming)
 
 
 def view_of_walker(walker: Walker, state: WorldState, optimality: OptimalityTracker) -> WalkerView:
@@ -75,16 +75,16 @@ def view_of_walker(walker: Walker, state: WorldState, optimality: OptimalityTrac
         budget=walker.budget or state.budget,
         position=walker.position,
         status=walker.agent.status,
-        state_text=walker.state_text,
+        state_word=walker.state_word,
         metrics=metrics_of_walker(walker, optimality),
-        visits=walker.visits,
-        rows=walker.rows,
-        first_row_tick=walker.recent.tick,
+        visit_counts=walker.visit_counts,
+        log_rows=walker.log_rows,
+        first_row_tick=walker.recent_rows.tick,
         agent=walker.agent.view(),
         max_trials=walker.max_trials,
         trials=tuple(walker.trials),
         is_converged=walker.is_converged,
-        last_budget=walker.recent.budget,
+        last_budget=walker.recent_rows.last_budget,
         start=walker.start,
         goal=state.goal_of_walker(walker),
         group=walker.config.group,

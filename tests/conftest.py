@@ -16,18 +16,18 @@ import yaml
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from agents.contract import parameter_sets, random_map_rows, smallest_accepted_budget
-from agents.registry import SPECS_BY_KEY
+from agents.agent_contract import parameter_sets, random_map_rows, smallest_accepted_budget
+from agents.registry import AGENT_SPECS_BY_KEY
 from agents.warm_up import all_agent_kernel_sets
-from sim.commands import AgentConfig
-from sim.files.user_folders import cache_folder, config_folder, state_folder
 from sim.grid import Grid
-from sim.kernels.ready import compile_missing_sets
-from sim.movement import CUT, DEFAULT_MOVEMENT, FOUR, SQUEEZE, Movement
+from sim.jit.ready import compile_missing_kernel_sets
+from sim.movement import CUT_ONE_CORNER, DEFAULT_MOVEMENT, FOUR_NEIGHBOURS, SQUEEZE_BETWEEN_CORNERS, Movement
 from sim.params import Value
-from sim.prepared import DATA_CACHE
+from sim.prepared_data import DATA_CACHE
+from sim.system.user_folders import cache_folder, config_folder, state_folder
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig
 from ui.film.recording_files import FOLDER_VARIABLE, recordings_folder
 from ui.warmup import all_kernel_sets
 
@@ -50,7 +50,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell tells what it runs in the background to ignore Ctrl+C;
     signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that the tests start would ignore it as well
 
-DATA_CACHE.folder = None  # data computed before a run: no test reads or writes the user's own files
+DATA_CACHE.files_folder = None  # data computed before a run: no test reads or writes the user's own files
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -60,7 +60,7 @@ def _kernels_are_ready() -> None:
     The compiler leaves millions of objects that stay. Whoever collects garbage afterwards passes them by: a single
     `gc.collect` took two thirds of a second.
     """
-    compile_missing_sets([*all_kernel_sets(), *all_agent_kernel_sets(watched=False)])
+    compile_missing_kernel_sets([*all_kernel_sets(), *all_agent_kernel_sets(watched=False)])
     gc.collect()
     gc.freeze()
 
@@ -135,14 +135,14 @@ def problems(draw: st.DrawFn, side: int = 12, water: bool = True, low: int = 1) 
 
 
 def board_of(grid: Grid) -> Board:
-    return Board(grid.rows(), grid.diagonal_cost, grid.movement.rule)
+    return Board(grid.text_rows(), grid.diagonal_cost, grid.movement.rule)
 
 
 MOVEMENTS = (
     *3 * (DEFAULT_MOVEMENT,),
     *(Movement(diagonal=cost) for cost in (1.0, 1.4, 1.5, 2.0)),
-    *2 * (Movement(FOUR), Movement(CUT), Movement(SQUEEZE)),
-    *(Movement(rule, 1.5) for rule in (CUT, SQUEEZE)),
+    *2 * (Movement(FOUR_NEIGHBOURS), Movement(CUT_ONE_CORNER), Movement(SQUEEZE_BETWEEN_CORNERS)),
+    *(Movement(rule, 1.5) for rule in (CUT_ONE_CORNER, SQUEEZE_BETWEEN_CORNERS)),
 )
 movements = st.sampled_from(MOVEMENTS)
 """Every movement rule, the usual one and others."""
@@ -162,7 +162,7 @@ def make_world(
 ) -> World:
     """A world with these agents, given as (kind, parameters)."""
     grid = Grid.from_text_rows(rows, movement=movement)
-    world = World(grid, start, goal, SPECS_BY_KEY, budget=budget, **options)
+    world = World(grid, start, goal, AGENT_SPECS_BY_KEY, budget=budget, **options)
     for kind, params in agents:
         world.add(AgentConfig(kind, params=params))
     return world
@@ -209,7 +209,7 @@ def drawn(picture: str) -> tuple[list[str], int, int]:
 def every_setting() -> list[object]:
     return [
         pytest.param(spec, params, id=f"{spec.key}-{'-'.join(f'{k}={v}' for k, v in params.items()) or 'default'}")
-        for spec in SPECS_BY_KEY.values()
+        for spec in AGENT_SPECS_BY_KEY.values()
         for params in parameter_sets(spec)
     ]
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli.experiment import pools
-from cli.experiment.engine import Engine
+from cli.experiment.engine import ExperimentEngine
 from cli.progress import ProgressBar
-from sim.experiments.export import write_csv_tables
-from sim.experiments.plan import iter_unfinished_tasks
-from sim.experiments.specification import Specification, parse_experiment
-from sim.experiments.store import ResultStore, open_store_for_writing
+from experiments.export import write_csv_tables
+from experiments.plan import iter_unfinished_tasks
+from experiments.specification import ExperimentSpecification, parse_experiment
+from experiments.store import ResultStore, open_store_for_writing
 
 HEAD = "format: backmove-experiment\nversion: 1\n"
 TINY = (
@@ -33,21 +33,21 @@ slice: 2
 )
 
 
-def spec_of(text: str, size: str = "full", folders: Sequence[Path] = ()) -> Specification:
-    return parse_experiment(text, "x.yaml", SPECS_BY_KEY, size, folders)
+def spec_of(text: str, size: str = "full", folders: Sequence[Path] = ()) -> ExperimentSpecification:
+    return parse_experiment(text, "x.yaml", AGENT_SPECS_BY_KEY, size, folders)
 
 
-def engine_of(spec: Specification, store: ResultStore, jobs: int = 1) -> Engine:
+def engine_of(spec: ExperimentSpecification, store: ResultStore, jobs: int = 1) -> ExperimentEngine:
     store.store_plan(spec)
-    done, whole = store.count()
-    pool = pools.choose_executor(None, jobs, store.folder)
-    return Engine(store, pool, ProgressBar(), iter_unfinished_tasks(spec, store.done()), whole - done)
+    done, whole = store.progress_counts()
+    pool = pools.choose_executor_factory(None, jobs, store.folder)
+    return ExperimentEngine(store, pool, ProgressBar(), iter_unfinished_tasks(spec, store.done()), whole - done)
 
 
 def run_all(text: str, folder: Path, jobs: int = 1, size: str = "full", folders: Sequence[Path] = ()) -> bytes:
     """results.csv of an experiment."""
     store = open_store_for_writing(folder)
-    engine_of(spec_of(text, size, folders), store, jobs).run()
+    engine_of(spec_of(text, size, folders), store, jobs).run_all_tasks()
     write_csv_tables(store)
     store.close()
     return (folder / "results.csv").read_bytes()

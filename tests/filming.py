@@ -13,12 +13,12 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from sim.commands import AgentConfig, SetSwitch
-from sim.files.scenario import Scenario
+from files.scenario import Scenario
 from sim.grid import Grid
+from sim.world_commands import AgentConfig, SetSwitch
 from tests.runs import changed, scenario_on
-from ui.film.offscreen import OffscreenRenderer
-from ui.film.options import FilmOptions, WindowPart
+from ui.film.film_options import FilmOptions, WindowPart
+from ui.film.offscreen_renderer import OffscreenRenderer
 from ui.film.replay import ReplaySpec, Rerun
 from ui.model.appearance import Appearance
 from ui.model.session import Session
@@ -66,9 +66,9 @@ def stage_of(
 
 def shown(stage: OffscreenRenderer, *arguments: Any) -> npt.NDArray[np.uint32]:
     """What the stage draws, as 0x00RRGGBB."""
-    from ui.film.pictures import copied_pixels
+    from ui.film.picture_files import copied_pixels
 
-    return copied_pixels(stage.draw(*arguments))
+    return copied_pixels(stage.draw_picture(*arguments))
 
 
 OPTIONS = FilmOptions(SMALL, 25)

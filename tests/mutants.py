@@ -20,7 +20,7 @@ from tests.random_mutants import Sample, try_random
 
 TOO_LONG_S = 1800  # a fault that makes the tests endless is noticed, too
 
-K, T, F, M = "sim/kernels/", "sim/time/", "sim/files/", "ui/model/"
+K, T, F, M = "sim/kernels/", "sim/time/", "files/", "ui/model/"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ tba = _in(K + "tba.py", "mutants_killed", "golden", "kernels")
 tb_bfs = _in(K + "tb_bfs.py", "mutants_killed", "golden", "kernels")
 local_search = _in(K + "local_search.py", "mutants_killed", "learning")
 lrta = _in(K + "lrta.py", "learning")
-learning = _in("agents/learning.py", "learning")
+learning = _in("agents/learning_agent.py", "learning")
 p_lrta = _in(K + "p_lrta.py", "learning")
 dstar = _in(K + "dstar_lite.py", "dstar_lite")
 ribs = _in(K + "ribs.py", "ribs")
@@ -72,8 +72,8 @@ batched = _in("sim/execution/batched.py", "executors", "crew", "turns")
 agent_batch = _in("sim/execution/agent_batch.py", "executors", "crew")
 time_sliced = _in("sim/execution/time_sliced.py", "executors", "turns")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
-command_log = _in(T + "log.py", "mutants_killed", "timeline", "branches", "sessionfile")
-history = _in(T + "history.py", "mutants_killed", "timeline", "branches", "sessionfile")
+command_log = _in(T + "command_log.py", "mutants_killed", "timeline", "branches", "sessionfile")
+history = _in(T + "run_history.py", "mutants_killed", "timeline", "branches", "sessionfile")
 journal = _in(F + "journal.py", "journal")
 session_file = _in(F + "session.py", "sessionfile")
 commands = _in(F + "commands.py", "commands", "scenario")
@@ -85,25 +85,25 @@ selecting = _in(M + "select_tool.py", "selection")
 rewriting = _in(T + "timeline.py", "rewriting")
 undo = _in(M + "undo_history.py", "history")
 branches = _in(T + "branches.py", "history", "branches")
-recorded = _in(T + "recorded.py", "session")
+recorded = _in(T + "agent_records.py", "session")
 trails = _in(M + "trails.py", "session")
 run = _in(M + "run.py", "session", "crowds")
 beginning = _in(M + "start_over.py", "beginning", "session")
-unsaved = _in(M + "unsaved.py", "beginning", "session")
+unsaved = _in(M + "unsaved_work.py", "beginning", "session")
 judge = _in("sim/referee.py", "learning")
-placing = _in("sim/placing.py", "placing")
+placing = _in("sim/agent_placing.py", "placing")
 joining = _in("sim/agent_checks.py", "cli")
 tick_timer = _in("sim/execution/tick_timer.py", "turns")
 reach = _in(F + "file_access.py", "mapfile")
 interrupts = _in("cli/interrupts.py", "cli")
 own = _in("agents/own.py", "guarded")
-guarded = _in("agents/guarded.py", "guarded")
+guarded = _in("agents/guarded_agent.py", "guarded")
 watchdog = _in("agents/watchdog.py", "guarded")
 keyframes = _in(T + "keyframes.py", "user_state", "keyframes")
 sealing = _in(T + "keyframes.py", "guarded")
-failures = _in(T + "failures.py", "user_state")
+failures = _in(T + "state_failures.py", "user_state")
 selecting = _in(M + "select_tool.py", "selection")
-problems = _in("sim/experiments/problems.py", "mutants_killed")
+problems = _in("experiments/problems.py", "mutants_killed")
 
 MUTANTS = (
     # kernels
@@ -126,10 +126,10 @@ MUTANTS = (
     tba("st.head = st.length  # the path", "st.head = i  # the path"),
     tba("if joint < 0 or traced + steps + st.length - joint > room:", "if joint < 0:"),
     tba("and st.status == log.ACTIVE and st.is_first:", "and st.status == log.ACTIVE:"),
-    tb_bfs("if left == np.inf or (heeds == AS_PRINTED", "if (heeds == AS_PRINTED"),
+    tb_bfs("if left == np.inf or (heeds == REMOVED_ARC_INTO_ROUTE", "if (heeds == REMOVED_ARC_INTO_ROUTE"),
     tb_bfs("if not rose[i] and is_known(search, tails[i]):", "if is_known(search, tails[i]):"),
     tb_bfs("if weight * via < left:", "if via < left:"),
-    tb_bfs("if not control.is_stale or is_walk_legal(", "if is_walk_legal("),
+    tb_bfs("if not control.is_stale or is_remaining_walk_legal(", "if is_remaining_walk_legal("),
     tb_bfs("left += h0_between_cells(ground, route.cells[st.length - 1], st.goal)", "left += 0.0"),
     local_search(
         "elif child.g <= g:\n                continue",
@@ -149,39 +149,47 @@ MUTANTS = (
     dstar("if is_longer or (ground.cost[d] == ground.cost[best]", "if (ground.cost[d] == ground.cost[best]"),
     ribs("st.next_limit = min(st.next_limit, f)", "st.next_limit = f"),
     ribs("elif mark.pruned or ng > node.g:", "elif ng > node.g:"),
-    learning("self.learned.target[0].changes = changes + 1", "self.learned.target[0].changes = changes"),
     learning(
-        "int(self.learned.target[0].changes), self.learned_cell_count()", "self.h_changes, self.learned_cell_count()"
+        "self.learned_heuristic.target[0].changes = changes + 1", "self.learned_heuristic.target[0].changes = changes"
+    ),
+    learning(
+        "int(self.learned_heuristic.target[0].changes), self.learned_cell_count()",
+        "self.h_changes, self.learned_cell_count()",
     ),
     # the world
     world("if self.are_due_changes_pending:", "if self.last_random_change_tick < 0 or self.tick:"),
     world_state("from bisect import insort_right", "from bisect import insort_left as insort_right"),
     world_editor("allowed = to_block[self._blockable_mask(to_block)]", "allowed = to_block"),
     world("self.executor.notify_map_change(self, change)", "pass"),
-    optimal_costs("self._is_shared_outdated |= self._shared_goal_tick == tick", "pass"),
+    optimal_costs("self._is_shared_optimum_outdated |= self._shared_goal_tick == tick", "pass"),
     world_state("return waits and self.random_changes.next_change_tick_after(self.tick) is not None", "return False"),
-    changes("stays = np.isin(back.blocked, protected)", "stays = np.isin(back.blocked, back.blocked[:0])"),
+    changes(
+        "stays = np.isin(back.blocked_cells, protected)", "stays = np.isin(back.blocked_cells, back.blocked_cells[:0])"
+    ),
     world("self.goal, *sorted(own_goals)])", "self.goal])"),
     digest_columns('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
     world_editor("[walker for walker in world.walkers if walker.budget is None]", "world.walkers"),
     world("self.next_agent_id = max(self.next_agent_id, number + 1)", "self.next_agent_id = number + 1"),
     # executors
-    sequential("walker.wait(passed - done)", "walker.wait(passed)"),
+    sequential("walker.count_waits(passed - done)", "walker.count_waits(passed)"),
     sequential("return walker.spec.is_own or not walker.is_done", "return not walker.is_done"),
-    batched("if reason is Dirty.GOALS and self._plan is not None:", "if False:"),
-    batched("self._needs_refresh = True  # the agent may replace arrays", "pass  # the agent may replace arrays"),
+    batched("if reason is InvalidationReason.GOALS and self._batch_plan is not None:", "if False:"),
+    batched("self._needs_plan_refresh = True  # the agent may replace arrays", "pass  # the agent may replace arrays"),
     batched("self._has_new_membership = True\n", "pass\n"),
-    batched("or self._stop_count != self._referee.stop_count", ""),
+    batched("or self._stop_count_of_plan != self._referee.stop_count", ""),
     batched("batch.return_rows_to_walkers_that_joined_late()", "pass"),
-    agent_batch("own.phase, own.budget = self.phase, self.budget", "pass"),
+    agent_batch("own.phase, own.last_budget = self.phase, self.last_budget", "pass"),
     time_sliced("state.next_planner_id = queue[served].id", "pass"),
     # time
     command_log("and entry.tick > after]", "and entry.tick >= after]"),
-    history("and (now := world.compute_digest()) != self.digests[index]:", "and not (now := self.digests[index]):"),
+    history(
+        "and (now := world.compute_digest()) != self.world_digests[index]",
+        "and not (now := self.world_digests[index])",
+    ),
     history("last_kept_tick = tick if keeps_now else tick - 1", "last_kept_tick = tick"),
-    history("del self.digests[tick // DIGEST_EVERY + 1 :]", "del self.digests[tick // DIGEST_EVERY + 2 :]"),
+    history("del self.world_digests[tick // DIGEST_EVERY + 1 :]", "del self.world_digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("cursor.is_stale or cursor.tick > tick or (", "cursor.is_stale or ("),
-    timeline("(self.horizon if is_new else end) - begin)", "MAX_TICKS_PER_CALL)"),
+    timeline("(self.furthest_tick if is_new else end) - begin)", "MAX_TICKS_PER_CALL)"),
     timeline(
         "is_active = record.activity_end_before(tick) == tick", "is_active = record.activity_end_before(tick) > 0"
     ),
@@ -191,33 +199,36 @@ MUTANTS = (
     journal("parent in self.branches else None", "parent in self.branches and not parent else None"),
     journal("deleted.parent if line.parent == number", "None if line.parent == number"),
     selecting("and entry.tick <= self.session.tick", "and entry.tick <= self.session.run.end"),
-    rewriting("self.log.remove_user_commands(now, self.end)", "self.log.remove_user_commands(now, self.recorded_end)"),
-    rewriting("present = max(self.target, self._tick_before_edit)", "present = self.target"),
+    rewriting(
+        "self.command_log.remove_user_commands(now, self.end)",
+        "self.command_log.remove_user_commands(now, self.recorded_end)",
+    ),
+    rewriting("present = max(self.target_tick, self._tick_before_edit)", "present = self.target_tick"),
     session_file("if numbers.count(number) > 1}", "if numbers.count(number) > 2}"),
     session_file("return command.config == scripted.config", "return True"),
     png(
-        "    if len(text) > max_bytes:\n        raise _too_long_error()\n    return text\n\n\ndef _too",
-        "    return text\n\n\ndef _too",
+        "    if len(text) > max_bytes:\n        raise _text_too_long_error()\n    return text\n\n\ndef _text_too",
+        "    return text\n\n\ndef _text_too",
     ),
     commands('if "agent" in fields and row.agent == "never":', 'if "agent" in fields and row.agent == "none":'),
-    saving("session.unsaved.mark_unsaved()", "session.unsaved.mark_saved()"),
+    saving("session.unsaved_work.mark_unsaved()", "session.unsaved_work.mark_saved()"),
     session("        if was_unsaved:\n", "        if False:\n"),
-    keeper("if previous is not None and len(self.left) < len(archived_runs):", "if previous is None:"),
-    undo("run.tree.replace_branch_links(state_after.groups)", "pass"),
-    undo("run.order_panels(state_after.order)", "pass"),
+    keeper("if previous is not None and len(self.suspended_journals) < len(archived_runs):", "if previous is None:"),
+    undo("run.branch_tree.replace_branch_links(state_after.linked_branch_groups)", "pass"),
+    undo("run.order_panels(state_after.panel_order)", "pass"),
     undo("entry.stroke_number = stroke if entry.is_stroke else 0", "entry.stroke_number = 0"),
     undo("(*kept_parts[0], *new, *kept_parts[1])", "(*kept_parts[0], *kept_parts[1], *new)"),
-    branches("branch.parent, branch.split_tick = state.parent, state.at\n", "pass\n"),
+    branches("branch.parent, branch.split_tick = state.parent, state.split_tick\n", "pass\n"),
     # what is shown, and beginning again
     recorded("        self.truncation_count += 1\n", ""),
     trails("record.rows_before_tick(record.activity_end_before(tick)).size", "record.rows_before_tick(tick).size"),
     timeline("done = 0 if cursor.world.is_over else ", "done = "),
     run(
-        "last_applied_tick = world.grid.free, current_tick - world.are_due_changes_pending",
-        "last_applied_tick = world.grid.free, current_tick",
+        "last_applied_tick = world.grid.free_mask, current_tick - world.are_due_changes_pending",
+        "last_applied_tick = world.grid.free_mask, current_tick",
     ),
     run("if version != timeline.world.grid.version:", "if version < 0:"),
-    run("self.order.index(preceding[-1]) + 1 if preceding else 0", "len(self.order)"),
+    run("self.panel_order.index(preceding[-1]) + 1 if preceding else 0", "len(self.panel_order)"),
     run("                return index + 1\n", "                return len(self.order)\n"),
     beginning("entry.tick <= tick or isinstance(command, RenameAgent)", "entry.tick <= tick"),
     beginning("entry.is_enabled and not entry.is_scripted and not", "not entry.is_scripted and not"),
@@ -225,7 +236,7 @@ MUTANTS = (
     beginning("next_number = max(next_number, number + 1)", "next_number = number"),
     beginning("            if old not in numbers:\n                continue\n", ""),
     beginning("    if list(panel_indices) == sorted(panel_indices):\n", "    if False:\n"),
-    unsaved("len(self._run.tree.branches) == 1 and all", "all"),
+    unsaved("len(self._run.branch_tree.branches) == 1 and all", "all"),
     unsaved("self.saved_content is None or len", "len"),
     # trials and zones
     judge("del walker.trials[walker.trial_number - 1 :]", "del walker.trials[walker.trial_number :]"),
@@ -234,23 +245,25 @@ MUTANTS = (
     joining("(seed * 1_000_003 + number)", "(seed * 1_000_003)"),
     tick_timer("- self._closing_s - now", "- now"),
     reach("suffix in BENCHMARK_SUFFIXES and suffix ==", "suffix =="),
-    interrupts("if self._is_breakable or not is_first:", "if self._is_breakable:"),
+    interrupts("if self._may_interrupt_work or not is_first:", "if self._may_interrupt_work:"),
     interrupts("if not self.exit_code:\n                work()", "if True:\n                work()"),
     # agents of the user's
     own("        self._has_no_path = False\n        self.changed(", "        self.changed("),
     guarded("np.all((found >= 0) & (found < cells))", "np.all(found < cells)"),
     guarded("        self.cell = start\n", ""),
-    guarded("slice(MAX_MESSAGE + 1)", "slice(MAX_MESSAGE)"),
+    guarded("slice(MAX_MESSAGE_LENGTH + 1)", "slice(MAX_MESSAGE_LENGTH)"),
     watchdog("            os._exit(0)\n", "            pass\n"),
     keyframes("_failed_loads += 1", "_failed_loads += 0"),
-    keyframes("        self.failures.clear_failures(codes)\n", ""),
+    keyframes("        self.state_failures.clear_failures(codes)\n", ""),
     sealing("_SEALED if memoryview(root).readonly else _LOCKED", "_LOCKED"),
     failures("if error.is_loading or error.is_final:", "if error.is_loading:"),
-    failures("            self._skips_left[code] -= 1\n", "            self._skips_left[code] = 0\n"),
+    failures(
+        "            self._keyframes_left_to_skip[code] -= 1\n", "            self._keyframes_left_to_skip[code] = 0\n"
+    ),
     # selecting, switches, shrunk maps
     selecting("letters[source_cells] = grid.terrain_when_freed(source_cells)", 'letters[source_cells] = ord(".")'),
     selecting(
-        "letters[target.cells(grid)] = piece.map_letters_at(target, grid)", 'letters[target.cells(grid)] = ord("@")'
+        "letters[target.cells(grid)] = piece.letters_for_target(target, grid)", 'letters[target.cells(grid)] = ord("@")'
     ),
     selecting("if len(switches) >= MAX_SWITCHES else None", "if len(switches) > MAX_SWITCHES else None"),
     world_editor("len(switches) < MAX_SWITCHES:", "len(switches) <= MAX_SWITCHES:"),

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-WATCHED = ("sim", "agents", "ui/model")
+WATCHED = ("sim", "files", "experiments", "agents", "ui/model")
 MAX_REPEATS = 2000  # events in a row without a new line
 MAX_TRACED_S = 10.0  # of processor time: a test is traced no longer than that
 MAX_RECORDED_S = 12.0  # of processor time: a test that takes longer uncompiled ends the process, and is left out

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = ("sim", "agents", "ui/model")
+FOLDERS = ("sim", "files", "experiments", "agents", "ui/model")
 NOT_MUTATED = frozenset(f"sim/kernels/{name}.py" for name in ("jit", "cache", "loading", "ready", "inner", "sources"))
 MARKER = "# no mutant:"
 

@@ -502,7 +502,7 @@ class Chooser(Lrta):
         super().__init__(board, start, goal, dmax)
         self.dmax, self.steps = dmax, steps
         self.past: list[tuple[Place, float]] = []  # states before this one, the latest last, and by how much h rose
-        self.planned: dict[Place, Place] = {}
+        self.last_move_directions: dict[Place, Place] = {}
 
     def first_move(self, depth: int) -> tuple[Place | None, list[Place], int]:
         """Where a lookahead of this depth would go; its frontier; its expansions. Learns nothing."""
@@ -527,7 +527,7 @@ class Chooser(Lrta):
         raised = [s for s in rim if self.h(s) > self.board.h(s, self.goal)]
         f = [self.board.h(self.loc, self.goal), self.board.h(self.loc, oldest), len({s for s, _ in last})]
         f += [sum(by for _, by in last), len(rim) / (8 * q), len(raised) / len(rim) if rim else 0.0]
-        f.append(self.loc in self.planned and self.planned[self.loc] == move)
+        f.append(self.loc in self.last_move_directions and self.last_move_directions[self.loc] == move)
         step = (self.loc[0] - last[-1][0][0], self.loc[1] - last[-1][0][1]) if last else None
         f.append(step is not None and move == (self.loc[0] + step[0], self.loc[1] + step[1]))
         if move is None:
@@ -543,7 +543,7 @@ class Chooser(Lrta):
         used = super().plan_and_act()
         if self.loc != s:
             self.past.append((s, self.h(s) - before))
-            self.planned[s] = self.loc
+            self.last_move_directions[s] = self.loc
         return used
 
 

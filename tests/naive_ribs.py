@@ -26,8 +26,8 @@ class Ribs:
         self.entered = {start: self.limit}
         self.back: dict[Place, Place] = {}
         self.parents: dict[Place, set[Place]] = {start: set()}
-        self.dead: set[Place] = set()
-        self.redundant: set[Place] = set()
+        self.dead_cells: set[Place] = set()
+        self.redundant_cells: set[Place] = set()
         self.status = "goal" if start == self.goal else "active"
 
     def change(self) -> None:
@@ -49,7 +49,7 @@ class Ribs:
         u = self.loc
         live, required, candidates = self.look_around(u)
         if not live and u != self.start and self.prunes_dead:
-            self.dead.add(u)
+            self.dead_cells.add(u)
         if live and not required and u != self.start and self.prunes_redundant:
             self.make_redundant(u)
             self.loc = self.back[u]
@@ -79,7 +79,7 @@ class Ribs:
         live = required = False
         candidates = []
         for t, cost in self.board.successors(u):
-            if t in self.dead or t in self.redundant:
+            if t in self.dead_cells or t in self.redundant_cells:
                 continue
             new = self.g[u] + cost
             assert t not in self.g or self.g[t] + cost >= self.g[u], "no neighbour ever knows a cheaper way to u"
@@ -99,7 +99,7 @@ class Ribs:
         return live, required, candidates
 
     def make_redundant(self, u: Place) -> None:
-        self.redundant.add(u)
+        self.redundant_cells.add(u)
         for t, _ in self.board.successors(u):
             if u in self.parents.get(t, ()) and len(self.parents[t]) > 1:
                 self.parents[t].remove(u)
@@ -108,5 +108,5 @@ class Ribs:
 
     def is_dead_by_the_paper(self, u: Place) -> bool:
         """Not the goal, and no live neighbour has a larger known g (unknown counts as larger)."""
-        around = [t for t, _ in self.board.successors(u) if t not in self.dead]
+        around = [t for t, _ in self.board.successors(u) if t not in self.dead_cells]
         return u != self.goal and all(t in self.g and self.g[u] >= self.g[t] for t in around)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("sim", "agents", "ui", "cli", "benchmarks", "tools", "tests", "assets", "docs")
+FOLDERS = ("sim", "files", "experiments", "agents", "ui", "cli", "benchmarks", "tools", "tests", "assets", "docs")
 
 
 def copy_program(folder: Path) -> Path:

@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from subprocess import CompletedProcess
 from typing import TypeVar
 
-from sim.files.user_folders import cache_folder
+from sim.system.user_folders import cache_folder
 from tests.mutation_sites import Site, pick
 from tests.program_copy import ROOT, copy_program, environment_in, run_tests
 
@@ -36,7 +36,19 @@ MAX_TEST_S = 10.0  # a test that takes longer uncompiled is not asked
 MAX_TESTS_S = 60.0  # of recorded time for one mutant: where its lines are executed by more tests, the fastest are asked
 TOO_LONG_S = 1800.0  # the tests of one mutant, or of one file
 _MACHINERY = frozenset({"mutants.py", "random_mutants.py", "mutation_sites.py", "program_copy.py"})  # no test's helpers
-_PROGRAM = ("sim", "agents", "ui", "cli", "benchmarks", "tools", "assets", "main.py", "pyproject.toml")
+_PROGRAM = (
+    "sim",
+    "files",
+    "experiments",
+    "agents",
+    "ui",
+    "cli",
+    "benchmarks",
+    "tools",
+    "assets",
+    "main.py",
+    "pyproject.toml",
+)
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import main
-from agents.registry import SPECS_BY_KEY
-from sim.experiments.advice import (
-    IN_TURN,
+from agents.registry import AGENT_SPECS_BY_KEY
+from experiments.advice import (
+    DOES_NOT_FIT,
+    FITS_AT_ONCE,
+    FITS_ON_AVERAGE,
     MAX_MEASURED_UNITS,
-    NO,
-    YES,
     AgentCandidate,
     CrowdTiming,
     FrameRequirement,
@@ -26,12 +26,12 @@ from sim.experiments.advice import (
     measure_crowd_timing,
     pareto_candidates,
 )
-from sim.experiments.problems import ProblemInstance, create_map_data
-from sim.experiments.run_totals import RunTotals
-from sim.files.movingai import write_map
-from sim.files.scenario import load_scenario
-from sim.generate import generate_map
+from experiments.problems import ProblemInstance, create_map_data
+from experiments.run_totals import RunTotals
+from files.movingai import write_map
+from files.scenario import load_scenario
 from sim.grid import Grid
+from sim.map_generators import generate_map
 
 
 def make_candidate(name: str, cost: float, tick_us: float, kind: str = "tba") -> AgentCandidate:
@@ -65,7 +65,7 @@ def test_need_uses_unit_times_measured_in_a_crowd() -> None:
     quick.crowd_timing = CrowdTiming(200, 6000.0, 100_000, 23.0)
     need = FrameRequirement(50, 2.0)
     assert quick.single_unit_us == pytest.approx(10) and quick.crowd_unit_us == pytest.approx(60)
-    assert need.fit_level(quick) == NO and best_candidates([quick, slow], need)[0] is slow
+    assert need.fit_level(quick) == DOES_NOT_FIT and best_candidates([quick, slow], need)[0] is slow
     assert need.mean_frame_ms(quick) == pytest.approx(3.0) and need.max_frame_ms(quick) == 23.0
     assert FrameRequirement(400, 2.0).max_frame_ms(quick) == 46.0, "twice as many as were measured"
 
@@ -73,10 +73,10 @@ def test_need_uses_unit_times_measured_in_a_crowd() -> None:
 def test_candidate_fits_only_if_its_longest_frame_fits() -> None:
     """Once "fits: yes" stood beside a longest frame of 14.9 ms of 2."""
     candidate, need = make_candidate("a", 1.1, 1), FrameRequirement(200, 2.0)
-    for longest, mean, fits in ((1.9, 0.5, YES), (14.9, 0.5, IN_TURN), (14.9, 2.5, NO)):
+    for longest, mean, fits in ((1.9, 0.5, FITS_AT_ONCE), (14.9, 0.5, FITS_ON_AVERAGE), (14.9, 2.5, DOES_NOT_FIT)):
         candidate.crowd_timing = CrowdTiming(200, 100 * mean, 100 * 200, longest)
         assert need.mean_frame_ms(candidate) == pytest.approx(mean) and need.fit_level(candidate) == fits
-    assert FrameRequirement(400, 2.0).fit_level(candidate) == NO
+    assert FrameRequirement(400, 2.0).fit_level(candidate) == DOES_NOT_FIT
 
 
 @settings(max_examples=200)
@@ -121,15 +121,16 @@ def test_crowd_timing_counts_only_ticks_of_active_units() -> None:
         (2, 16 * 8, 16 * (4 + 8)),  # sixteen walks, until the second unit arrives
         (5, 4 * 4 + 3 * 8, 4 * 4 * 5 + 3 * (4 * 5 + 4 * 3)),  # seven walks, in three of which two of the five are near
     ):
-        found = measure_crowd_timing(candidate, cases, SPECS_BY_KEY, units, lambda: float(next(strikes)))
-        assert (found.units, found.max_frame_ms, found.frames_ms) == (units, 1000.0, frames * 1000.0)
+        found = measure_crowd_timing(candidate, cases, AGENT_SPECS_BY_KEY, units, lambda: float(next(strikes)))
+        assert (found.units, found.max_frame_ms, found.total_frames_ms) == (units, 1000.0, frames * 1000.0)
         assert found.unit_ticks == ticks
 
 
 def test_candidates_respect_the_given_budget() -> None:
-    assert {c.budget for c in create_candidates(SPECS_BY_KEY, 7)} == {7}
+    assert {c.budget for c in create_candidates(AGENT_SPECS_BY_KEY, 7)} == {7}
     assert all(
-        SPECS_BY_KEY[c.kind].check_budget(c.budget, c.params) is None for c in create_candidates(SPECS_BY_KEY, None)
+        AGENT_SPECS_BY_KEY[c.kind].check_budget(c.budget, c.params) is None
+        for c in create_candidates(AGENT_SPECS_BY_KEY, None)
     )
 
 
@@ -154,7 +155,7 @@ def test_advise_command_writes_a_runnable_best_scenario(
     share = float(wished[1]) / 100
     assert int(wished[3].replace(",", "")) == pytest.approx(30 / share**2, rel=0.15), out
     assert float(wished[2]) == pytest.approx(1000 * share**2, rel=0.1), out
-    scenario = load_scenario("caves-advice/best.yaml", SPECS_BY_KEY)
+    scenario = load_scenario("caves-advice/best.yaml", AGENT_SPECS_BY_KEY)
     assert len(scenario.agents) == 3 and len({agent.label for agent in scenario.agents}) == 3
     assert (tmp_path / "caves-advice" / "advice.svg").is_file()
     assert main.main(["run", "caves-advice/best.yaml"]) == 0

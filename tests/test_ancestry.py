@@ -22,7 +22,7 @@ from .conftest import problems
 def chain(grid: Grid, search: Search, cell: int) -> list[int]:
     """The path from the root to a cell."""
     cells = [cell]
-    while (up := int(parent_of(grid.ground, search, cells[-1]))) >= 0:
+    while (up := int(parent_of(grid.map_arrays, search, cells[-1]))) >= 0:
         cells.append(up)
     return cells[::-1]
 
@@ -40,21 +40,21 @@ def test_ancestor_and_next_towards_match_plain_parent_chains(
     )
     linked: set[int] = set()
     for root, aim in [(start, goal), (goal, start)]:  # the second forgets the first
-        begin_search(grid.ground, search, root, aim, aim)
+        begin_search(grid.map_arrays, search, root, aim, aim)
         linked.clear()
         while (
-            expand_best_cells(grid.ground, search, slice_size)
-            and (end := int(best_open_cell(grid.ground, search))) >= 0
+            expand_best_cells(grid.map_arrays, search, slice_size)
+            and (end := int(best_open_cell(grid.map_arrays, search))) >= 0
         ):
             way = chain(grid, search, end)
-            assert link_ancestors(grid.ground, search, links, scratch, end) == len(set(way) - linked)
+            assert link_ancestors(grid.map_arrays, search, links, scratch, end) == len(set(way) - linked)
             linked.update(way)
             for depth, cell in enumerate(way):
                 assert links[cell].depth == depth
-                assert ancestor_at_depth(grid.ground, search, links, end, depth) == cell
+                assert ancestor_at_depth(grid.map_arrays, search, links, end, depth) == cell
             after = dict(zip(way, [*way[1:], -1], strict=True))
             for cell in linked:
-                assert next_cell_towards(grid.ground, search, links, cell, end) == after.get(cell, -1)
+                assert next_cell_towards(grid.map_arrays, search, links, cell, end) == after.get(cell, -1)
             if search.control[0].status == GOAL_ON_TOP:
                 break
 
@@ -67,14 +67,14 @@ def test_ancestor_lookup_takes_logarithmic_jumps() -> None:
         new_ancestry_links(grid.cells),
         np.zeros(grid.cells, np.int32),
     )
-    begin_search(grid.ground, search, 0, 4999, 4999)
-    expand_best_cells(grid.ground, search, grid.cells)
-    link_ancestors(grid.ground, search, links, scratch, 4999)
+    begin_search(grid.map_arrays, search, 0, 4999, 4999)
+    expand_best_cells(grid.map_arrays, search, grid.cells)
+    link_ancestors(grid.map_arrays, search, links, scratch, 4999)
     for depth in (0, 1, 7, 2500, 4998):
         cell, hops = 4999, 0
         while links[cell].depth > depth:
             jump = int(links[cell].jump)
-            cell = jump if links[jump].depth >= depth else int(parent_of(grid.ground, search, cell))
+            cell = jump if links[jump].depth >= depth else int(parent_of(grid.map_arrays, search, cell))
             hops += 1
-        assert cell == ancestor_at_depth(grid.ground, search, links, 4999, depth) == depth
+        assert cell == ancestor_at_depth(grid.map_arrays, search, links, 4999, depth) == depth
         assert hops <= 3 * 13, depth

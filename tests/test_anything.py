@@ -16,15 +16,15 @@ from pathlib import Path
 import pygame
 import pytest
 
-from sim.commands import AgentConfig
-from sim.files.scenario import Scenario
+from files.scenario import Scenario
 from sim.params import ConfigError
+from sim.world_commands import AgentConfig
 from tests.test_app import setup
 from tests.test_history import ACTS as ACTS_OF_HISTORY
 from tests.window import App, drag, make_app, open_app_files, press, press_combination, settle
-from ui.commands.table import COMMANDS as TABLE
-from ui.model import script
-from ui.model.adjust import UI_SCALES
+from ui.commands.command_table import COMMAND_TABLE as TABLE
+from ui.model import script_entries
+from ui.model.value_adjustments import UI_SCALES
 
 LEFT_OUT = {"quit", "full_screen", "record", "export_video"}  # they end the test, or begin another process
 OTHER_RUNS = {"gallery", "open", "recent", "problems", "generate"}  # what was done before cannot be taken back then
@@ -108,7 +108,7 @@ class Chaos:
         """A drag that goes on while time passes."""
         drag(self.app, self.random_position(), self.random_position(), release=False)
         for _ in range(self.chance.randrange(4)):
-            self.app.frame(0.1)
+            self.app.run_frame(0.1)
             pygame.event.post(
                 pygame.event.Event(pygame.MOUSEMOTION, pos=self.random_position(), rel=(0, 0), buttons=(1, 0, 0))
             )
@@ -118,8 +118,8 @@ class Chaos:
         settle(self.app)
 
     def click(self) -> None:
-        spots = [spot for spot in self.app.window.canvas.hit_regions if spot.action and "record" not in spot.id]
-        if self.app.window.dialogs.open_one is None and spots:
+        spots = [spot for spot in self.app.window.canvas.hit_regions if spot.on_click and "record" not in spot.id]
+        if self.app.window.dialogs.current_dialog is None and spots:
             spot = self.chance.choice(spots)
             self.done[-1] += f" {spot.id}"
             x, y, width, height = spot.box
@@ -132,18 +132,18 @@ class Chaos:
         settle(self.app)
 
     def dialog(self) -> None:
-        if self.app.window.dialogs.open_one is not None:
+        if self.app.window.dialogs.current_dialog is not None:
             for _ in range(self.chance.randrange(4)):
                 press(self.app, self.chance.choice(DIALOG_KEYS), 0, "9")
             press(self.app, pygame.K_ESCAPE)
 
     def text(self) -> None:
         """Text in a field of the open dialog, or of one that is opened for it: typed, or pasted."""
-        if self.app.window.dialogs.open_one is None:
+        if self.app.window.dialogs.current_dialog is None:
             allowed = {command.id for command in self.commands}  # type: ignore[attr-defined]
             command = self.chance.choice([name for name in TEXT_COMMANDS if name in allowed])
             self.done[-1] += f" {command}"
-            self.app.window.run(command)
+            self.app.window.run_command(command)
             settle(self.app)
         for _ in range(self.chance.randrange(1, 4)):
             text = self.random_text()
@@ -158,7 +158,7 @@ class Chaos:
                 settle(self.app)
             key = self.chance.choice([pygame.K_LEFT, pygame.K_HOME, pygame.K_END, pygame.K_DELETE, pygame.K_BACKSPACE])
             press(self.app, key, self.chance.choice([0, pygame.KMOD_LSHIFT, pygame.KMOD_LCTRL]))
-        self.app.frame(0.05)
+        self.app.run_frame(0.05)
         press(self.app, self.chance.choice([pygame.K_RETURN, pygame.K_ESCAPE, pygame.K_TAB]))
 
     def random_text(self) -> str:
@@ -212,7 +212,7 @@ class Chaos:
             for key in keys:
                 pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, mod=0, unicode="", scancode=0))
             if self.chance.random() < 0.5:
-                self.app.frame(0.04)
+                self.app.run_frame(0.04)
         for key in keys:
             pygame.event.post(pygame.event.Event(pygame.KEYUP, key=key, mod=0, unicode="", scancode=0))
         settle(self.app)
@@ -230,28 +230,28 @@ class Chaos:
     def carry(self) -> None:
         """An edit of the script is dragged to another tick, and dropped there, or undone."""
         marks = [spot for spot in self.app.window.canvas.hit_regions if spot.id.startswith("mark:")]
-        if self.app.window.dialogs.open_one is None and marks:
+        if self.app.window.dialogs.current_dialog is None and marks:
             x, y, width, height = self.chance.choice(marks).box
-            left, top, bar, deep = self.app.window.state.time_bar
+            left, top, bar, deep = self.app.window.ui_state.time_line_rect
             to = left + self.chance.randrange(-20, max(1, bar) + 20), top + self.chance.randrange(-10, deep + 10)
             drag(self.app, (x + width // 2, y + height // 2), to, steps=self.chance.randrange(1, 6))
             for _ in range(self.chance.randrange(4)):
-                self.app.frame(0.02)
+                self.app.run_frame(0.02)
             if self.chance.random() < 0.3:
                 press_combination(self.app, "Ctrl+Z")
 
     def time(self) -> None:
         for _ in range(self.chance.randrange(1, 6)):
-            self.app.frame(0.05)
+            self.app.run_frame(0.05)
 
     def ahead(self) -> None:
         """Far ahead, all branches on screen; those that are not stay where they were."""
-        self.app.session.advance(self.chance.randrange(1, self.far))
+        self.app.session.advance_by_ticks(self.chance.randrange(1, self.far))
         settle(self.app)
 
     def jump(self) -> None:
         """To any tick; and perhaps on to something else before it has arrived."""
-        self.app.window.player.seek(self.chance.randrange(self.far))
+        self.app.window.player.pause_and_seek(self.chance.randrange(self.far))
         for _ in range(self.chance.randrange(4)):
             settle(self.app)
 
@@ -260,16 +260,18 @@ class Chaos:
         session = self.app.session
         left_out = {"map as opened", *(() if "gate" in session.run.scenario.switches else ("switch",))}
         name = self.chance.choice([name for name in ACTS_OF_HISTORY if name not in left_out])
-        agents = {panel.key.agent for panel in session.run.panels if panel.key.branch == session.run.front}
+        agents = {
+            panel.key.agent for panel in session.run.panels if panel.key.branch == session.run.focused_branch_number
+        }
         if (
-            len(session.run.tree.branches) < 6
+            len(session.run.branch_tree.branches) < 6
             and {0, 1} <= agents
-            and (script.script_entries(session.run) or "script" not in name)
+            and (script_entries.script_entries(session.run) or "script" not in name)
         ):
             if len(session.run.panels) > 8 and name in ("branch", "split", "add"):
                 name = "remove"
             self.done[-1] += f" {name}"
-            session.history.close_entry()
+            session.undo_history.close_entry()
             with suppress(ConfigError):  # such as at the end of a seek to where the agent is not there
                 ACTS_OF_HISTORY[name](session)
         settle(self.app)
@@ -280,8 +282,8 @@ class Chaos:
 
     def history(self) -> None:
         session = self.app.session
-        session.history.go_to_history_entry(
-            self.chance.randrange(len(session.history.done) + len(session.history.undone_entries) + 1)
+        session.undo_history.go_to_history_entry(
+            self.chance.randrange(len(session.undo_history.done) + len(session.undo_history.undone_entries) + 1)
         )
         settle(self.app)
 
@@ -331,17 +333,17 @@ ACTS = (
 def close_dialogs_and_finish_seek(app: App) -> None:
     app.window.dialogs.close_dialog()
     app.window.player.pause()
-    app.session.history.close_entry()
+    app.session.undo_history.close_entry()
     settle(app)
     while app.session.run.is_seeking:
         app.session.continue_seek(1e9)
-        app.frame(0.0)
+        app.run_frame(0.0)
 
 
 def assert_every_branch_replays_exactly(app: App) -> None:
     """Every branch comes to the same again."""
     session = app.session
-    for branch in session.run.tree.branches.values():
+    for branch in session.run.branch_tree.branches.values():
         line = branch.timeline
         line.apply_due_commands()
         tick, digest = line.tick, line.world.compute_digest()
@@ -350,26 +352,28 @@ def assert_every_branch_replays_exactly(app: App) -> None:
         assert (line.tick, line.world.compute_digest(), line.divergence_tick) == (tick, digest, None)
     session.update_after_change()
     shown = {branch.number for branch in session.run.shown_branches}
-    assert shown <= set(session.run.tree.branches) and session.run.front in shown
-    assert all(session.run.trails[panel.key].last_tick <= session.run.max_shown_tick for panel in session.run.panels)
+    assert shown <= set(session.run.branch_tree.branches) and session.run.focused_branch_number in shown
+    assert all(
+        session.run.trail_by_panel[panel.key].last_tick <= session.run.max_shown_tick for panel in session.run.panels
+    )
 
 
 def logs_by_branch(app: App) -> object:
-    tree = app.session.run.tree
+    tree = app.session.run.branch_tree
     return app.session.run.scenario, [
         (b.number, b.name, b.parent, b.timeline.entries()) for b in tree.branches.values()
     ]
 
 
 def assert_undo_and_redo_restore_logs(app: App) -> None:
-    session, done = app.session, len(app.session.history.done)
+    session, done = app.session, len(app.session.undo_history.done)
     before = logs_by_branch(app)
-    session.history.go_to_history_entry(0)
+    session.undo_history.go_to_history_entry(0)
     close_dialogs_and_finish_seek(app)
-    assert len(session.run.tree.branches) == 1
-    assert all(entry.is_scripted and entry.is_enabled for entry in session.run.timeline.entries())
+    assert len(session.run.branch_tree.branches) == 1
+    assert all(entry.is_scripted and entry.is_enabled for entry in session.run.focused_branch_timeline.entries())
     assert_every_branch_replays_exactly(app)
-    session.history.go_to_history_entry(done)
+    session.undo_history.go_to_history_entry(done)
     close_dialogs_and_finish_seek(app)
     assert logs_by_branch(app) == before
     assert_every_branch_replays_exactly(app)

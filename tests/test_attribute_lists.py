@@ -2,19 +2,24 @@
 
 from dataclasses import fields
 
-from agents.registry import SPECS, SPECS_BY_KEY
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
 from sim import walker as walkers
 from sim import world as worlds
-from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.world import World
+from sim.world_commands import AgentConfig
 
 
 def test_every_name_in_a_list_of_attributes_is_an_attribute() -> None:
     world = World(
-        Grid.from_text_rows(["....", ".@@.", ".@..", "...."]), 0, 15, SPECS_BY_KEY, budget=9, stopwatch=lambda: 0.0
+        Grid.from_text_rows(["....", ".@@.", ".@..", "...."]),
+        0,
+        15,
+        AGENT_SPECS_BY_KEY,
+        budget=9,
+        stopwatch=lambda: 0.0,
     )
-    for spec in SPECS:
+    for spec in AGENT_SPECS:
         world.add(AgentConfig(spec.key))
     world.advance(2)
     names = {*vars(world), *vars(World), *vars(world.referee)}
@@ -24,4 +29,4 @@ def test_every_name_in_a_list_of_attributes_is_an_attribute() -> None:
         assert not {name for name in missing if not hasattr(walker.agent, name)}, walker.label
         names |= own | {field.name for field in fields(walker)}
         names |= {name for kind in type(walker.agent).__mro__ for name in vars(kind)}
-    assert set(worlds._UNPICKLED) <= names
+    assert set(worlds._UNPICKLED_ATTRIBUTES) <= names

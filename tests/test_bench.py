@@ -11,14 +11,14 @@ import pytest
 
 import benchmarks
 from benchmarks import crowd, databases, growth, memory, scaling, search, ticks
-from benchmarks.control import FramedMap, astar_cost
-from benchmarks.problems import MapProblem, ProblemSet, grouped_by_map, load_problems
-from benchmarks.setup import BenchSetup
+from benchmarks.bench_problems import MapProblem, ProblemSet, grouped_by_map, load_problems
+from benchmarks.bench_setup import BenchSetup
+from benchmarks.plain_astar import FramedMap, astar_cost
 from benchmarks.table import BenchRow, BenchTable, BenchTarget, table_lines, write_csv_file
 from cli.progress import ProgressBar
-from sim.experiments.problems import random_start_goal_pairs
-from sim.generate import generate_map
+from experiments.problems import random_start_goal_pairs
 from sim.grid import Grid
+from sim.map_generators import generate_map
 from sim.params import ConfigError
 
 from .conftest import SHARED_MAPS
@@ -32,7 +32,7 @@ PROBLEMS = tuple(
 
 @pytest.fixture
 def setup() -> BenchSetup:
-    return BenchSetup(ProblemSet(PROBLEMS, is_listed=False), 1, ProgressBar())
+    return BenchSetup(ProblemSet(PROBLEMS, is_from_list=False), 1, ProgressBar())
 
 
 def test_control_and_kernels_expand_the_same_cells(setup: BenchSetup) -> None:
@@ -136,7 +136,7 @@ def test_growth_is_the_memory_added_by_the_second_half_of_a_load(monkeypatch: py
             held.append(done)
             yield done
 
-    monkeypatch.setitem(growth.LOADS, "leak", leak)
+    monkeypatch.setitem(growth.LOAD_FUNCTIONS, "leak", leak)
     monkeypatch.setattr(growth, "resident_mb", lambda: float(len(held)))
     assert growth.measure_load_memory("leak", 32) == (16.0, 32.0)
     monkeypatch.setitem(growth.KEPT_MB, "leak", 0.75)
@@ -145,13 +145,13 @@ def test_growth_is_the_memory_added_by_the_second_half_of_a_load(monkeypatch: py
 
 
 def test_every_growth_load_terminates() -> None:
-    assert growth.LOADS.keys() == growth.COUNTS.keys() == growth.NAMES.keys()
+    assert growth.LOAD_FUNCTIONS.keys() == growth.COUNTS.keys() == growth.NAMES.keys()
     assert list(growth.create_and_delete_branches(4)) == [1, 2, 3, 4]
     assert list(growth.advance_ticks(20_000)) == [10_000, 20_000]
 
 
 def test_target_is_compared_with_the_ratio_or_without_it_the_value() -> None:
-    least, most = BenchTarget(2.0), BenchTarget(2.0, is_upper=True)
+    least, most = BenchTarget(2.0), BenchTarget(2.0, is_upper_limit=True)
     assert BenchRow("a", 1.0, "x", 0.5, 2.0, least).is_target_met is True
     assert BenchRow("a", 9.0, "x", 5.0, 1.8, least).is_target_met is False
     assert BenchRow("a", 1.9, "MB", target=most).is_target_met is True
@@ -200,8 +200,8 @@ def test_unwritable_csv_file_is_refused_before_the_run(tmp_path: Path) -> None:
 
 def test_missing_benchmark_maps_are_replaced_by_generated_maps(tmp_path: Path) -> None:
     problems = load_problems(tmp_path)
-    assert not problems.is_listed
-    assert all(problem.grid.is_free(cell) for problem in problems.problems for cell in problem.ends)
+    assert not problems.is_from_list
+    assert all(problem.grid.is_free(cell) for problem in problems.problems for cell in problem.start_and_goal_cells)
     assert [name for name, _ in problems.iter_problem_groups()] == [
         "caves (generated)",
         "rooms (generated)",
@@ -227,4 +227,4 @@ def test_listed_problem_sets_are_complete() -> None:
 
 def test_problem_ends_are_start_and_goal_cells() -> None:
     problem = MapProblem("set", "map", SMALL, (1, 2), (3, 4), None)
-    assert problem.ends == (2 * 48 + 1, 4 * 48 + 3)
+    assert problem.start_and_goal_cells == (2 * 48 + 1, 4 * 48 + 3)

@@ -10,20 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
+from experiments.problems import ProblemInstance
+from experiments.specification import load_experiment
+from files.movingai import read_map, read_scen
 from sim.abstraction import fetch_abstraction, top_level_number
 from sim.agent_api import Status
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig
-from sim.experiments.problems import ProblemInstance
-from sim.experiments.specification import load_experiment
-from sim.files.movingai import read_map, read_scen
 from sim.grid import Grid
-from sim.kernels.distance import UNLIMITED
+from sim.kernels.distance import UNLIMITED_EXPANSIONS
 from sim.kernels.search import GOAL_ON_TOP, begin_search, expand_best_cells, new_search
 from sim.metrics import Metrics
 from sim.params import Value
 from sim.world import World
+from sim.world_commands import AgentConfig
 from tools.papers import FOLDER
 
 from . import naive
@@ -89,12 +89,12 @@ def test_astar_lengths_are_the_published_optima(path: Path) -> None:
     off = []
     for row in rows:
         start, goal = grid.cell(*row.start), grid.cell(*row.goal)
-        begin_search(grid.ground, search, start, goal, goal)
-        expand_best_cells(grid.ground, search, UNLIMITED)
+        begin_search(grid.map_arrays, search, start, goal, goal)
+        expand_best_cells(grid.map_arrays, search, UNLIMITED_EXPANSIONS)
         assert search.control[0].status == GOAL_ON_TOP
         length = float(search.nodes[goal].g)
         if not is_near(length, row.optimal):
-            off.append((row.number, length, row.optimal))
+            off.append((row.row_index, length, row.optimal))
     if path.name == "battleground.map":
         assert len(off) <= len(rows) / 15 and all(0.5 < length - listed < 1.0 for _, length, listed in off), off
     else:
@@ -107,8 +107,8 @@ def test_expansion_totals_of_search_set_match_reference(name: str, total: int) -
     expansions = 0
     for problem in load_search_set(name):
         search = new_search(problem.grid.cells)
-        begin_search(problem.grid.ground, search, problem.start, problem.goal, problem.goal)
-        expansions += int(expand_best_cells(problem.grid.ground, search, UNLIMITED))
+        begin_search(problem.grid.map_arrays, search, problem.start, problem.goal, problem.goal)
+        expansions += int(expand_best_cells(problem.grid.map_arrays, search, UNLIMITED_EXPANSIONS))
         assert is_near(float(search.nodes[problem.goal].g), problem.optimal)
     assert expansions == total
 
@@ -122,8 +122,8 @@ def test_rooms_totals_differ_by_ties_on_both_f_and_g(number: int) -> None:
         board, board.at(problem.start), board.at(problem.goal), ("smaller id", "larger id", "last in", "first in")
     )
     search = new_search(problem.grid.cells)
-    begin_search(problem.grid.ground, search, problem.start, problem.goal, problem.goal)
-    assert int(expand_best_cells(problem.grid.ground, search, UNLIMITED)) == counts["smaller id"]
+    begin_search(problem.grid.map_arrays, search, problem.start, problem.goal, problem.goal)
+    assert int(expand_best_cells(problem.grid.map_arrays, search, UNLIMITED_EXPANSIONS)) == counts["smaller id"]
     assert max(counts.values()) - min(counts.values()) == 1, counts
 
 
@@ -141,7 +141,7 @@ def mean_ratio_and_back_moves(
     """Suboptimality and back-moves of one agent, averaged over the problems."""
     ratios, back_moves = [], []
     for problem in problems:
-        world = World(problem.grid, problem.start, problem.goal, SPECS_BY_KEY, budget=budget, measures=False)
+        world = World(problem.grid, problem.start, problem.goal, AGENT_SPECS_BY_KEY, budget=budget, measures=False)
         walker = world.add(AgentConfig(kind, params=params))
         world.advance(10**6)
         assert walker.agent.status is Status.AT_GOAL
@@ -211,7 +211,7 @@ def test_lazy_restarts_less_and_expands_less_than_eager(rate: float) -> None:
         grid = Grid(np.where(solid, ord("@"), ord(".")).astype(np.uint8))
         changes = RandomChangeSchedule(10, rate)
         ends = grid.cell(*start), grid.cell(*goal)
-        world = World(grid, *ends, SPECS_BY_KEY, budget=10**9, random_changes=changes, measures=False)
+        world = World(grid, *ends, AGENT_SPECS_BY_KEY, budget=10**9, random_changes=changes, measures=False)
         for restart in ("lazy", "eager"):
             world.add(AgentConfig("rtb-wa", params={"weight": 1.4, "restart": restart}))
         world.advance(5000)
@@ -228,7 +228,7 @@ def test_lazy_restarts_less_and_expands_less_than_eager(rate: float) -> None:
 @functools.cache
 def problems_of_e1() -> tuple[ProblemInstance, ...]:
     """Two hundred problems on two maps of 512 x 512, their cheapest paths 230 to 320 long."""
-    return load_experiment(FOLDER / "e3.yaml", SPECS_BY_KEY, "full", [SHARED_MAPS]).parts[0].cases
+    return load_experiment(FOLDER / "e3.yaml", AGENT_SPECS_BY_KEY, "full", [SHARED_MAPS]).parts[0].cases
 
 
 def walk_all(
@@ -237,8 +237,8 @@ def walk_all(
     """The numbers of all walks, and how many have not arrived after so many moves."""
     numbers, lost = [], 0
     for case in cases:
-        grid = case.board.grid
-        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY, budget=1000)
+        grid = case.map_data.grid
+        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), AGENT_SPECS_BY_KEY, budget=1000)
         walker = world.add(AgentConfig(kind, params=params))
         world.advance(moves)
         numbers.append(world.metrics_of_walker(walker))
@@ -288,7 +288,7 @@ def test_uncapped_d_lrta_has_no_long_walks_on_a_hard_map(params: dict[str, Value
     grid = grid_of("bg512/AR0205SR.map")
     ratios = []
     for row in read_scen(SHARED_MAPS / "bg512" / "AR0205SR.map.scen").rows[16::31]:
-        world = World(grid, grid.cell(*row.start), grid.cell(*row.goal), SPECS_BY_KEY, budget=1000)
+        world = World(grid, grid.cell(*row.start), grid.cell(*row.goal), AGENT_SPECS_BY_KEY, budget=1000)
         walker = world.add(AgentConfig("d-lrta", params={"level": 3, **params}))
         world.advance(200_000)
         ratios.append(world.metrics_of_walker(walker).suboptimality or float("inf"))
@@ -303,8 +303,8 @@ def test_pr_lrta_matches_cost_and_expansions_of_prototype() -> None:
 
 
 def test_more_records_lower_knn_lrta_suboptimality() -> None:
-    cases = load_experiment(FOLDER / "e5.yaml", SPECS_BY_KEY, "full", [SHARED_MAPS]).parts[0].cases
-    cases = tuple(case for case in cases if case.board.name.endswith("AR0011SR.map"))
+    cases = load_experiment(FOLDER / "e5.yaml", AGENT_SPECS_BY_KEY, "full", [SHARED_MAPS]).parts[0].cases
+    cases = tuple(case for case in cases if case.map_data.name.endswith("AR0011SR.map"))
     ratios = [mean_ratio(walk_all(cases, "knn-lrta", 200_000, records=count)[0]) for count in (30, 100, 300, 1000)]
     assert ratios == sorted(ratios, reverse=True) and ratios[-1] < 1.2, ratios
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetBudget, SetParam, SetSwitch
 from sim.params import ConfigError
 from sim.time.branches import BranchTree
-from sim.time.history import DIGEST_EVERY
+from sim.time.run_history import DIGEST_EVERY
 from sim.world import World
+from sim.world_commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetBudget, SetParam, SetSwitch
 
 from .runs import assert_as_plain
 from .test_keyframes import make_world_setup
@@ -29,16 +29,16 @@ def test_unedited_branch_has_the_digests_of_its_parent():
     tree = make_long_tree()
     parent = tree[0].timeline
     parent.advance(150)
-    tree.do(0, SetSwitch("gate", True))
+    tree.apply_command(0, SetSwitch("gate", True))
     parent.advance(150)
-    tree.do(0, MoveGoal(500))
+    tree.apply_command(0, MoveGoal(500))
     for tick in (300, 120, 0):
-        tree.branch(0, tick)
+        tree.create_branch(0, tick)
     parent.advance(700)
     assert parent.tick == 1000
     for number in (1, 2, 3):
         child = tree[number].timeline
-        assert child.target == tree[number].at
+        assert child.target_tick == tree[number].first_differing_tick
         while child.tick < 1000:
             assert child.advance(77 if child.tick + 77 <= 1000 else 1000 - child.tick)
         assert child.recorded_digests() == parent.recorded_digests()
@@ -49,19 +49,19 @@ def test_branches_share_keyframes_of_their_past():
     tree = make_long_tree()
     tree[0].timeline.advance(900)
     tree[0].timeline.seek(450)
-    held, frames = tree.store.held, tree.store.count
-    tree.branch(0)
-    assert tree.store.held == held
-    assert tree.store.count == 2 * frames
-    tree.delete(1)
-    assert tree.store.held == held
+    held, frames = tree.keyframe_store.used_bytes, tree.keyframe_store.keyframe_count
+    tree.create_branch(0)
+    assert tree.keyframe_store.used_bytes == held
+    assert tree.keyframe_store.keyframe_count == 2 * frames
+    tree.delete_branch(1)
+    assert tree.keyframe_store.used_bytes == held
 
 
 def test_edit_affects_only_its_branch():
     tree = make_long_tree()
     tree[0].timeline.advance(200)
-    tree.branch(0, 100, "blocked")
-    tree.do(1, SetSwitch("gate", True))
+    tree.create_branch(0, 100, "blocked")
+    tree.apply_command(1, SetSwitch("gate", True))
     tree[1].timeline.advance(100)
     digests = [tree[number].timeline.recorded_digests() for number in (0, 1)]
     assert digests[0][:2] == digests[1][:2] and digests[0][2] != digests[1][2]
@@ -74,33 +74,33 @@ def test_edit_in_the_past_keeps_old_future_as_branch():
     tree = make_long_tree()
     line = tree[0].timeline
     line.advance(50)
-    tree.do(0, EditCells((70,)))
+    tree.apply_command(0, EditCells((70,)))
     line.advance(250)
     digests = line.recorded_digests()
     line.seek(20)
-    tree.do(0, MoveGoal(300))
+    tree.apply_command(0, MoveGoal(300))
     assert [branch.name for branch in tree.branches.values()] == ["run", "run, before the change at 20"]
     kept = tree[1].timeline
     assert tree[1].parent == 0
-    assert tree[1].at == 20
+    assert tree[1].first_differing_tick == 20
     assert kept.recorded_end == 300
     assert kept.recorded_digests() == digests
     assert kept.seek(300) == 300
     assert kept.world.compute_digest() != line.world.compute_digest()
     assert [e.command for e in kept.entries()][:1] == [EditCells((70,))]
     assert EditCells((70,)) not in [e.command for e in line.entries()], "the new way has not got there"
-    line.do(MoveGoal(301))
+    line.apply_command(MoveGoal(301))
     assert len(tree.branches) == 2, "a second command at the end of the record overwrites nothing"
 
 
 def test_future_shared_with_a_branch_is_not_kept_twice():
     tree = make_long_tree()
     tree[0].timeline.advance(300)
-    child = tree.branch(0, 100)
-    child.timeline.do(EditCells((70,)))
+    child = tree.create_branch(0, 100)
+    child.timeline.apply_command(EditCells((70,)))
     assert len(tree.branches) == 2
     tree[0].timeline.seek(50)
-    tree.do(0, EditCells((71,)))
+    tree.apply_command(0, EditCells((71,)))
     assert len(tree.branches) == 3, "the child has gone its own way, so nobody has this future now"
 
 
@@ -108,10 +108,10 @@ def test_keeps_later_preserves_later_commands():
     tree = make_long_tree()
     line = tree[0].timeline
     line.advance(100)
-    tree.do(0, EditCells((70,)))
+    tree.apply_command(0, EditCells((70,)))
     line.advance(10)
     line.seek(30)
-    line.do(SetSwitch("gate", True), keeps_later=True)
+    line.apply_command(SetSwitch("gate", True), keeps_later=True)
     assert [e.tick for e in line.entries()] == [30, 100, 1000]
     assert len(tree.branches) == 1
 
@@ -119,17 +119,17 @@ def test_keeps_later_preserves_later_commands():
 def test_branches_can_be_deleted_and_renamed():
     tree = make_long_tree()
     with pytest.raises(ConfigError, match="only branch"):
-        tree.delete(0)
-    tree.branch(0)
-    tree.branch(1)
+        tree.delete_branch(0)
+    tree.create_branch(0)
+    tree.create_branch(1)
     tree.rename_branch(2, "the last")
     tree.link_branches([1, 2])
-    tree.delete(1)
+    tree.delete_branch(1)
     assert tree[2].parent == 0
     assert tree.linked_branches(2) == (2,)
-    assert tree.branch(0).name == "branch 1"
-    assert tree.branch(0).number == 4, "numbers are never used twice"
-    tree.delete(0)
+    assert tree.create_branch(0).name == "branch 1"
+    assert tree.create_branch(0).number == 4, "numbers are never used twice"
+    tree.delete_branch(0)
     assert tree[2].parent is None
     tree[2].timeline.advance(10)
     assert_as_plain(tree[2].timeline)
@@ -141,15 +141,15 @@ def test_policy_split_makes_linked_branches_with_shared_later_edits():
     lazy, eager = tree.create_variants(0, 0, [{"restart": "lazy"}, {"restart": "eager"}])
     assert (lazy.number, eager.number) == (0, 1), "the branch itself is the lazy one"
     assert eager.name == "restart eager"
-    tree.do(1, EditCells((30, 31)))
+    tree.apply_command(1, EditCells((30, 31)))
     for branch in (lazy, eager):
         branch.timeline.advance(1)
         assert not branch.timeline.world.grid.is_free(30)
         assert_as_plain(branch.timeline)
-    assert lazy.timeline.world.walker(0).params["restart"] == "lazy"
-    assert eager.timeline.world.walker(0).params["restart"] == "eager"
+    assert lazy.timeline.world.walker_with_id(0).params["restart"] == "lazy"
+    assert eager.timeline.world.walker_with_id(0).params["restart"] == "eager"
     lazy.timeline.advance(2)
-    tree.do(0, SetSwitch("bridge", True))
+    tree.apply_command(0, SetSwitch("bridge", True))
     assert any(e.command == SetSwitch("bridge", True) and e.tick == 6 for e in eager.timeline.entries())
 
 
@@ -159,7 +159,7 @@ def test_policy_split_sets_budget_and_weight_per_branch():
         0, 0, [{"weight": 1.0}, {"weight": 3.0, "budget": 7}, {"budget": None, "weight": 2.0}]
     )
     assert [branch.number for branch in futures] == [1, 2, 0]
-    walkers = [branch.timeline.world.walker(0) for branch in futures]
+    walkers = [branch.timeline.world.walker_with_id(0) for branch in futures]
     assert [(w.params["weight"], w.budget) for w in walkers] == [(1.0, None), (3.0, 7), (2.0, None)]
     assert futures[1].name == "weight 3.0, budget 7"
     for variant, message in [({"weight": 0.5}, "from 1 to 100"), ({"wight": 2}, "did you mean 'weight'")]:
@@ -175,22 +175,22 @@ def test_policy_split_sets_budget_and_weight_per_branch():
 def test_agent_ids_stay_stable_when_other_agents_change():
     tree = make_tree(RIVER)
     line = tree[0].timeline
-    first = line.do(AddAgent(AgentConfig("tba", "first")))
-    second = line.do(AddAgent(AgentConfig("rtb-wa", "second")))
-    line.do(SetParam(second.command.agent, "weight", 4.0))
+    first = line.apply_command(AddAgent(AgentConfig("tba", "first")))
+    second = line.apply_command(AddAgent(AgentConfig("rtb-wa", "second")))
+    line.apply_command(SetParam(second.command.agent, "weight", 4.0))
     line.advance(20)
     number = second.command.agent
-    before = line.records[number].rows["cell"].tolist()
-    line.delete(first.id)
+    before = line.agent_records[number].log_rows["cell"].tolist()
+    line.delete_command(first.id)
     line.seek(20)
-    assert line.world.walker(number).label == "second"
-    assert line.records[number].rows["cell"].tolist() == before
+    assert line.world.walker_with_id(number).label == "second"
+    assert line.agent_records[number].log_rows["cell"].tolist() == before
     assert not line.rejection_reasons()
-    line.set_enabled(second.id, False)
+    line.set_command_enabled(second.id, False)
     line.finish_seek()
     assert f"there is no agent {number}" in line.rejection_reasons().values()
-    line.do(RemoveAgent(1))
-    assert line.do(SetBudget(3, 1)).id in line.rejection_reasons()
+    line.apply_command(RemoveAgent(1))
+    assert line.apply_command(SetBudget(3, 1)).id in line.rejection_reasons()
 
 
 def test_timeline_records_a_digest_every_hundred_ticks():

@@ -80,7 +80,9 @@ def test_kept_near_keeps_the_map_partly_visible(camera, map_width, map_height, w
 
 @given(cameras, places, places, sides, sides)
 def test_centred_on_puts_the_point_in_the_middle(camera, x, y, width, height):
-    assert camera.centred_on(x, y, width, height).map_to_px(x, y) == pytest.approx((width / 2, height / 2), abs=1e-6)
+    assert camera.centred_on_point(x, y, width, height).map_to_px(x, y) == pytest.approx(
+        (width / 2, height / 2), abs=1e-6
+    )
 
 
 @given(

@@ -18,18 +18,18 @@ import pytest
 
 import benchmarks
 import main
-from agents.registry import SPECS, SPECS_BY_KEY
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
+from cli.adaptive_stride import AdaptiveStride
 from cli.arguments import CommandParser, parse_cell
 from cli.interrupts import InterruptFlag
 from cli.progress import ProgressBar
-from cli.stride import AdaptiveStride
+from files.agent_text import parse_agent_text
+from files.movingai import read_map, select_row_indices
+from files.scenario import build_world, load_scenario
+from files.trace import TraceWriter
 from sim.agent_checks import seed_of_problem
-from sim.files.agent_text import parse_agent_text
-from sim.files.movingai import read_map, select_row_indices
-from sim.files.scenario import build_world, load_scenario
-from sim.files.trace import TraceWriter
 from sim.params import ConfigError
-from sim.program import program_version
+from sim.system.program import program_version
 from sim.world import MAX_TICKS_PER_CALL, World
 
 from .conftest import ROOT
@@ -79,7 +79,7 @@ def test_agents_as_json(run: Any) -> None:
     code, out, err = run("agents", "--json")
     assert code == 0 and not err
     listed = json.loads(out)
-    assert [entry["key"] for entry in listed] == [spec.key for spec in SPECS]
+    assert [entry["key"] for entry in listed] == [spec.key for spec in AGENT_SPECS]
     share = next(p for entry in listed if entry["key"] == "tba" for p in entry["params"] if p["name"] == "share")
     assert (share["low"], share["high"], share["default"], share["symbol"]) == (0.01, 0.99, 0.9, "r")
 
@@ -87,7 +87,7 @@ def test_agents_as_json(run: Any) -> None:
 def test_agents_as_text(run: Any) -> None:
     code, out, _ = run("agents")
     assert code == 0
-    for spec in SPECS:
+    for spec in AGENT_SPECS:
         assert spec.key in out and spec.summary in out
         assert all(param.name in out for param in spec.params)
 
@@ -125,8 +125,8 @@ def test_solve_results_match_world_and_are_repeatable(run: Any) -> None:
     first, second = (solve(run, "--agent", "tb-wa", "--budget", "2")[0] for _ in range(2))
     assert {**first, "planning_ms": 0} == {**second, "planning_ms": 0}
     grid = read_map(ROOMS)
-    world = World(grid, grid.cell(0, 0), grid.cell(31, 31), SPECS_BY_KEY, budget=2)
-    walker = world.add(parse_agent_text("tb-wa", SPECS_BY_KEY, 2))
+    world = World(grid, grid.cell(0, 0), grid.cell(31, 31), AGENT_SPECS_BY_KEY, budget=2)
+    walker = world.add(parse_agent_text("tb-wa", AGENT_SPECS_BY_KEY, 2))
     world.advance(100_000)
     metrics = world.metrics_of_walker(walker)
     assert (first["cost"], first["moves"], first["expansions"]) == (metrics.cost, metrics.moves, metrics.expansions)
@@ -154,8 +154,8 @@ def test_missing_path_has_null_optimal_in_json(run: Any, tmp_path: Path) -> None
 
 
 def test_agent_that_never_moves_is_reported_stuck(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.results._STUCK_TICKS_PER_CELL", 0)
-    monkeypatch.setattr("sim.results.MAX_TICKS_PER_CALL", 10)
+    monkeypatch.setattr("sim.result_lines._STUCK_TICKS_PER_CELL", 0)
+    monkeypatch.setattr("sim.result_lines.MAX_TICKS_PER_CALL", 10)
     line = solve(run, "--agent", "astar", "--budget", "1")[0]
     assert line["outcome"] == "stuck" and line["moves"] == 0
 
@@ -300,7 +300,7 @@ def test_run_prints_one_line_per_agent(run: Any) -> None:
     assert code == 0 and not err
     assert [line["label"] for line in lines] == ["lazy", "eager"]
     assert all(list(line)[: len(PUBLISHED)] == PUBLISHED for line in lines)
-    world = build_world(load_scenario(BRIDGES, SPECS_BY_KEY), SPECS_BY_KEY)
+    world = build_world(load_scenario(BRIDGES, AGENT_SPECS_BY_KEY), AGENT_SPECS_BY_KEY)
     world.advance(10_000)
     assert lines[0]["world_digest"] == world.compute_digest()
     assert lines[1]["digest"] == world.walker_digest(world.walkers[1])
@@ -609,7 +609,7 @@ def test_bad_input_exits_with_messages(run: Any, arguments: list[str], messages:
 @pytest.mark.parametrize("label", ["a\nb", "\x1b[2J", "x" * 61])
 def test_label_with_control_characters_is_refused(label: str) -> None:
     with pytest.raises(ConfigError, match="label: expected printable text of at most 60 characters"):
-        parse_agent_text(f"lrta:label={label}", SPECS_BY_KEY, 2)
+        parse_agent_text(f"lrta:label={label}", AGENT_SPECS_BY_KEY, 2)
 
 
 @pytest.mark.parametrize("text", ["1", "1,2,3", "a,b", "-1,2", "", "1,", "9999999,1"])
@@ -831,7 +831,7 @@ def test_solve_handles_interrupt_at_any_stage(
     sign: signal.Signals,
     code: int,
 ) -> None:
-    monkeypatch.setattr("cli.stride._SHORT_S", math.inf)  # steps of 16 and 64 ticks on every machine
+    monkeypatch.setattr("cli.adaptive_stride._SHORT_S", math.inf)  # steps of 16 and 64 ticks on every machine
     interrupt_after(monkeypatch, pkgutil.resolve_name(owner), name, sign, call)
     ended, out, err = run(
         "solve", "--map", ROOMS, *ENDS, "--agent", "astar", "tba", "--trace", tmp_path / "t", "--budget", "9999"
@@ -868,7 +868,7 @@ def test_interrupt_before_first_tick_prints_nothing(
         ("cli.solve", ("solve", "--map", ROOMS, *ENDS, *TWO_AGENTS)),
         ("cli.run", ("run", BRIDGES)),
     ):
-        for name in ("warm_up_agents", "prepare_agents"):
+        for name in ("warm_up_agents", "prepare_agent_data"):
             with monkeypatch.context() as patch:
                 interrupt_after(patch, pkgutil.resolve_name(module), name, sign)
                 assert run(*command) == (code, "", ""), (module, name)
@@ -932,10 +932,8 @@ def test_results_are_printed_even_if_output_files_fail(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(
-        "sim.files.disk.os.fsync" if fails == "--keep" else "cli.posthoc.PosthocWriter._write_events", full
-    )
-    monkeypatch.setattr("sim.files.posthoc.PosthocWriter.end", full)
+    monkeypatch.setattr("files.disk.os.fsync" if fails == "--keep" else "cli.posthoc.PosthocWriter._write_events", full)
+    monkeypatch.setattr("files.posthoc.PosthocWriter.end", full)
     more = ("--keep", tmp_path / "k.yaml") if fails == "--keep" else ("--posthoc", tmp_path / "a.trace.yaml")
     code, out, err = run("run", BRIDGES, *more)
     assert code == 2 and len(parse_json_lines(out)) == 2
@@ -969,8 +967,8 @@ def test_output_file_must_differ_from_inputs_and_other_outputs(run: Any, tmp_pat
 def test_failed_trace_keeps_the_existing_file(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = tmp_path / "trace.jsonl"
     trace.write_text("what was there")
-    monkeypatch.setattr("sim.files.trace.TraceWriter._agent_lines", lambda *_: [(0, "x" * 10)])
-    monkeypatch.setattr("sim.files.disk.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr("files.trace.TraceWriter._agent_lines", lambda *_: [(0, "x" * 10)])
+    monkeypatch.setattr("files.disk.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
     code, out, err = run("run", BRIDGES, "--trace", trace)
     assert code == 2 and len(parse_json_lines(out)) == 2 and err == f"{trace}: cannot be written: No space left\n"
     assert trace.read_text() == "what was there" and [path.name for path in tmp_path.iterdir()] == [trace.name]

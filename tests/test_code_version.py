@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.experiments.code_version import canonical_source
-from sim.program import ROOT
+from experiments.code_version import canonical_source
+from sim.system.program import PROGRAM_FOLDER
 
 FUNCTION = """
 LIMIT = 3
@@ -111,7 +111,9 @@ def test_canonical_source_renames_locals_of_every_binding_kind(one: str, other: 
 def test_changed_constant_changes_canonical_source() -> None:
     """Change one number in some of the sources that results depend on; each must give another text."""
     chosen = random.Random(7)
-    sources = sorted((ROOT / "sim" / "kernels").glob("*.py")) + sorted((ROOT / "agents").glob("*.py"))
+    sources = sorted((PROGRAM_FOLDER / "sim" / "kernels").glob("*.py")) + sorted(
+        (PROGRAM_FOLDER / "agents").glob("*.py")
+    )
     noticed = 0
     for source in chosen.sample(sources, 12):
         text = source.read_text(encoding="utf-8")
@@ -135,15 +137,15 @@ def _source_with_incremented_number(text: str, number: ast.Constant) -> str:
 
 def test_code_version_depends_only_on_agents_and_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources that only store or show results do not count."""
-    from sim.experiments import code_version as module
+    from experiments import code_version as module
 
-    for file in ("sim/world.py", "sim/experiments/store.py", "agents/tba.py"):
+    for file in ("sim/world.py", "experiments/store.py", "agents/tba.py"):
         path = tmp_path / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("X = 1\n", encoding="utf-8")
-    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "PROGRAM_FOLDER", tmp_path)
     versions = []
-    for file in ("sim/world.py", "sim/experiments/store.py", "agents/tba.py"):
+    for file in ("sim/world.py", "experiments/store.py", "agents/tba.py"):
         (tmp_path / file).write_text("X = 2\n", encoding="utf-8")
         versions.append(module.code_version.__wrapped__())
     assert versions[0] == versions[1] != versions[2]

@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contract import advance_and_check_tick, check_final_status
-from agents.registry import SPECS_BY_KEY
+from agents.agent_contract import advance_and_check_tick, check_final_status
+from agents.registry import AGENT_SPECS_BY_KEY
+from files.journal import Journal, restore_session
+from files.session import SavedSession, create_saved_session
 from sim.agent_api import AgentSpec, AgentView, Status
-from sim.commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, SetParam
-from sim.files.journal import Journal, restore_session
-from sim.files.session import SavedSession, create_saved_session
 from sim.grid import Grid
-from sim.movement import CUT, DEFAULT_MOVEMENT, FOUR, SQUEEZE, Movement
+from sim.movement import CUT_ONE_CORNER, DEFAULT_MOVEMENT, FOUR_NEIGHBOURS, SQUEEZE_BETWEEN_CORNERS, Movement
 from sim.params import Param, Value
 from sim.time.branches import BranchTree
 from sim.world import World
+from sim.world_commands import AgentConfig, Command, EditCells, MoveGoal, SetBudget, SetParam
 
 from .conftest import (
     drawn,
@@ -40,13 +40,13 @@ from .test_journal import assert_same_trees, simulate_crash
 from .test_sessionfile import dump_and_parse
 
 every_setting_of_every_agent = pytest.mark.parametrize("spec, params", every_setting())
-every_agent = pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+every_agent = pytest.mark.parametrize("spec", AGENT_SPECS_BY_KEY.values(), ids=AGENT_SPECS_BY_KEY)
 
 Problem = tuple[list[str], int, int]
 
 
 BUDGETS = (1, 5, 9, 3000)  # the last does not cut any lookahead or queue
-RULES = tuple(Movement(rule) for rule in (FOUR, CUT, SQUEEZE))
+RULES = tuple(Movement(rule) for rule in (FOUR_NEIGHBOURS, CUT_ONE_CORNER, SQUEEZE_BETWEEN_CORNERS))
 
 
 def random_problem(seed: int, width: int, height: int, density: float) -> Problem:
@@ -123,11 +123,13 @@ def test_agent_is_legal_and_complete_while_the_map_changes(spec: AgentSpec, para
             if tick < 25:
                 cells = chance.sample(range(world.grid.cells), 2)
                 free = [c for c in cells if world.grid.is_free(c)]
-                world.submit(EditCells(blocked=tuple(free), freed=tuple(set(cells) - set(free))), world.tick)
+                world.submit(
+                    EditCells(blocked_cells=tuple(free), freed_cells=tuple(set(cells) - set(free))), world.tick
+                )
             if not advance_and_check_tick(world) and tick >= 25:
                 break
         if world.walkers[0].agent.status is not Status.GAVE_UP:
-            world.submit(EditCells(freed=(world.goal,)))
+            world.submit(EditCells(freed_cells=(world.goal,)))
             for _ in range(max_ticks(world)):
                 if not advance_and_check_tick(world):
                     break
@@ -145,13 +147,13 @@ def test_agent_adopts_moved_goals_and_changed_parameters(spec: AgentSpec, params
         for name, value in setting.items():
             world.submit(SetParam(walker.id, name, value))
         world.submit(MoveGoal((world.start, 8, 62, 35)[number % 4]))
-        world.submit(EditCells(blocked=(40,)) if number % 2 else EditCells(freed=(40,)))
+        world.submit(EditCells(blocked_cells=(40,)) if number % 2 else EditCells(freed_cells=(40,)))
     for _ in range(max_ticks(world)):
         if not advance_and_check_tick(world):
             break
     check_final_status(world)
-    refused = [note for note in world.notes if "budget" in note.text or "stays free" in note.text]
-    assert len(refused) == len(world.notes), (
+    refused = [note for note in world.messages if "budget" in note.text or "stays free" in note.text]
+    assert len(refused) == len(world.messages), (
         "only a budget too small for a value, or the agent on the cell, may stop it"
     )
     for name in walker.params:
@@ -164,7 +166,7 @@ def script_for(spec: AgentSpec, seed: int, cells: int) -> list[tuple[int, Comman
     script: list[tuple[int, Command]] = []
     for _ in range(12):
         some = tuple(chance.sample(range(cells), 6))
-        script.append((chance.randrange(40), EditCells(blocked=some[:3], freed=some[3:])))
+        script.append((chance.randrange(40), EditCells(blocked_cells=some[:3], freed_cells=some[3:])))
     script.append((chance.randrange(5, 20), MoveGoal(chance.randrange(cells))))
     script.append((chance.randrange(5, 20), SetBudget(40)))
     for setting in parameter_sets(spec)[1:]:
@@ -179,8 +181,8 @@ def state_of_run(world: World) -> tuple[object, ...]:
         world.tick,
         world.metrics_of_walker(walker),
         walker.agent.status,
-        walker.visits.tolist(),
-        world.notes,
+        walker.visit_counts.tolist(),
+        world.messages,
     )
 
 
@@ -213,9 +215,11 @@ def test_run_is_the_same_stepped_in_bulk_pickled_and_instrumented(spec: AgentSpe
 
 def after_change_settings() -> list[object]:
     """Every agent as it is, and those with data computed before the run with each way to do when that is stale."""
-    param = {spec.key: spec.param("after_change") for spec in SPECS_BY_KEY.values()}
+    param = {spec.key: spec.param("after_change") for spec in AGENT_SPECS_BY_KEY.values()}
     chosen = [
-        (spec, {"after_change": c} if c else {}) for spec in SPECS_BY_KEY.values() for c in choices(param[spec.key])
+        (spec, {"after_change": c} if c else {})
+        for spec in AGENT_SPECS_BY_KEY.values()
+        for c in choices(param[spec.key])
     ]
     return [pytest.param(spec, p, id=f"{spec.key}{''.join(f'-{v}' for v in p.values())}") for spec, p in chosen]
 
@@ -236,15 +240,15 @@ def test_restored_session_and_journal_continue_identically(
     script = [(6, EditCells((wall,))), (25, MoveGoal(start)), (70, EditCells((), (wall,)))]
     budget = smallest_accepted_budget(spec, params, 2)
     scenario = scenario_on(grid, start, goal, [AgentConfig(spec.key, params=params)], budget, seed=3, script=script)
-    tree = BranchTree(SavedSession(scenario, ()).world_builder(SPECS_BY_KEY))
+    tree = BranchTree(SavedSession(scenario, ()).world_builder(AGENT_SPECS_BY_KEY))
     journal = Journal(scenario, tree, folder=tmp_path)
     tree[0].timeline.advance(tick)
     journal.write_branch_ticks(tree.branches, now=True)
     for saved in (
         dump_and_parse(create_saved_session(scenario, tree)),
-        restore_session(simulate_crash(journal), SPECS_BY_KEY),
+        restore_session(simulate_crash(journal), AGENT_SPECS_BY_KEY),
     ):
-        again = saved.build_branch_tree(SPECS_BY_KEY)
+        again = saved.build_branch_tree(AGENT_SPECS_BY_KEY)
         assert_same_trees(tree, again)
         for each in (tree, again):
             each[0].timeline.advance(2000)
@@ -262,13 +266,13 @@ def test_edit_that_changes_no_arc_leaves_the_digest_unchanged(
     for x, y in ((x, y) for x in (6, 7, 8) for y in (5, 6, 7)):
         rows[y][x] = "@"
     grid = Grid.from_text_rows(["".join(row) for row in rows])
-    free = grid.free.nonzero()[0].tolist()
+    free = grid.free_mask.nonzero()[0].tolist()
     start, goal, wall, inside = free[0], free[-1], free[len(free) // 3], grid.cell(7, 6)
     for opened in (1, 4, 8, 30):
         digests = []
         for edits in ((), ((opened, EditCells((), (inside,))), (opened + 2, EditCells((inside,))))):
             grid = Grid.from_text_rows(["".join(row) for row in rows])
-            world = World(grid, start, goal, SPECS_BY_KEY, watched=is_watched,
+            world = World(grid, start, goal, AGENT_SPECS_BY_KEY, watched=is_watched,
                           budget=smallest_accepted_budget(spec, params, 2))  # fmt: skip
             walker = world.add(AgentConfig(spec.key, params=params))
             world.queue_commands([(3, EditCells((wall,))), *edits])
@@ -276,7 +280,7 @@ def test_edit_that_changes_no_arc_leaves_the_digest_unchanged(
             left = getattr(walker.agent, "left", 0.0)  # of making data anew
             world.advance(300)
             digests.append(
-                (world.walker_digest(walker), left, world.metrics_of_walker(walker).restarts, walker.state_text)
+                (world.walker_digest(walker), left, world.metrics_of_walker(walker).restarts, walker.state_word)
             )
         assert digests[0] == digests[1], opened
 
@@ -290,7 +294,7 @@ def test_instrumented_search_counts_every_expansion(spec: AgentSpec) -> None:
         pytest.skip("no search to watch")
     while world.advance(1):
         noted = search.order[: int(search.control[0].noted)]
-        assert len(noted) == walker.rows[0].expanded
+        assert len(noted) == walker.log_rows[0].expanded
         assert all(search.heat[cell] > 0 for cell in noted)
         search.control[0].noted = 0  # whoever draws takes the notes
     assert int(search.heat.sum()) == world.metrics_of_walker(walker).expansions
@@ -318,5 +322,5 @@ def test_agent_spec_parameters_are_valid_and_unique(spec: AgentSpec) -> None:
     for param in spec.params:
         assert param.parse_value(param.default) == param.default
         assert param.help and param.declaration_data()["default"] == param.default
-    assert SPECS_BY_KEY[spec.key] is spec and spec.summary.endswith(".")
+    assert AGENT_SPECS_BY_KEY[spec.key] is spec and spec.summary.endswith(".")
     pickle.loads(pickle.dumps(spec))

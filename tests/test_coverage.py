@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
-from sim import coverage, records
+from agents.registry import AGENT_SPECS_BY_KEY
+from sim import climb_coverage, problem_records
 from sim.agent_api import Problem
-from sim.commands import SetParam
-from sim.generate import generate_map
 from sim.grid import Grid
 from sim.kernels.climb import count_climbable_pairs
+from sim.map_generators import generate_map
 from sim.movement import Movement
-from sim.prepared import fetch_data
+from sim.prepared_data import fetch_data
+from sim.world_commands import SetParam
 from ui.panels.tab_inspect import prepared_data_sentences
 
 from . import naive_databases as naive
@@ -25,7 +25,7 @@ from .conftest import board_of, movements, problems, solo
 
 
 def share_of(grid: Grid, cap: int = 250) -> float:
-    return float(fetch_data(coverage.climb_coverage_recipe(cap), grid).tables.share[0])
+    return float(fetch_data(climb_coverage.climb_coverage_recipe(cap), grid).tables.share[0])
 
 
 @settings(max_examples=30)
@@ -35,17 +35,19 @@ def test_climbed_pair_count_matches_naive_version(
 ) -> None:
     grid = Grid.from_text_rows(problem[0], movement=movement)
     board = board_of(grid)
-    pairs = np.array(records.random_problem_pairs(grid, 40, 1), np.int32).reshape(-1, 2)
+    pairs = np.array(problem_records.random_problem_pairs(grid, 40, 1), np.int32).reshape(-1, 2)
     expected = sum(naive.climb(board, board.at(int(a)), board.at(int(b)), cap) is not None for a, b in pairs)
-    assert count_climbable_pairs(grid.ground, pairs, cap) == expected
+    assert count_climbable_pairs(grid.map_arrays, pairs, cap) == expected
 
 
 def test_empty_map_needs_few_records_and_maze_many() -> None:
     empty, wall = Grid.from_text_rows(["." * 20] * 20), Grid.from_text_rows([".@."])
-    assert share_of(empty) == 1.0 and coverage.recommended_records(1.0) == coverage.WANTED_FITS
+    assert (
+        share_of(empty) == 1.0 and climb_coverage.recommended_record_count(1.0) == climb_coverage.WANTED_FITTING_RECORDS
+    )
     assert (
         share_of(wall) == 0.0
-        and coverage.describe_recommended_records(0.0) == "no number of records is enough for this map"
+        and climb_coverage.describe_recommended_records(0.0) == "no number of records is enough for this map"
     )
     cave = generate_map("caves", {"width": 64, "height": 64, "seed": 3}).grid
     assert 0.0 < share_of(cave) < 0.5
@@ -54,9 +56,9 @@ def test_empty_map_needs_few_records_and_maze_many() -> None:
 
 @pytest.mark.parametrize("share, wanted", [(1.0, 30), (0.1, 3000), (0.054, 11_000), (0.3, 340)])
 def test_wanted_records_scale_with_inverse_square_of_share(share: float, wanted: int) -> None:
-    assert coverage.recommended_records(share) == wanted
-    assert coverage.expected_fitting_records(wanted, share) >= coverage.WANTED_FITS * 0.999
-    assert coverage.describe_recommended_records(share) == f"this map needs about {wanted:,} records"
+    assert climb_coverage.recommended_record_count(share) == wanted
+    assert climb_coverage.expected_fitting_records(wanted, share) >= climb_coverage.WANTED_FITTING_RECORDS * 0.999
+    assert climb_coverage.describe_recommended_records(share) == f"this map needs about {wanted:,} records"
 
 
 def test_agent_data_lines_report_expected_fits() -> None:
@@ -64,17 +66,19 @@ def test_agent_data_lines_report_expected_fits() -> None:
     made = generate_map("caves", {"width": 48, "height": 48, "seed": 4})
     start, goal = made.grid.cell(*made.start), made.grid.cell(*made.goal)
     share = share_of(made.grid)
-    params = {p.name: p.default for p in SPECS_BY_KEY["knn-lrta"].params} | {"records": 77}
-    texts = [step.text for step in SPECS_BY_KEY["knn-lrta"].prepare(Problem(made.grid, start, goal), params, None)]
-    wanted = coverage.recommended_records(share)
+    params = {p.name: p.default for p in AGENT_SPECS_BY_KEY["knn-lrta"].params} | {"records": 77}
+    texts = [
+        step.work_name for step in AGENT_SPECS_BY_KEY["knn-lrta"].prepare(Problem(made.grid, start, goal), params, None)
+    ]
+    wanted = climb_coverage.recommended_record_count(share)
     summary = f"p = {share:.1%}, about {77 * share**2:,.1f} of 77 records fit, about {wanted:,} needed"
     assert texts and all(text == f"solving problems; {summary}" for text in texts)
-    assert coverage.summarize_expected_fits(9, 0.0) == "p = 0.0%, about 0.0 of 9 records fit, no number is enough"
-    _, walker = solo(made.grid.rows(), start, goal, "knn-lrta", 1, records=77)
+    assert climb_coverage.summarize_expected_fits(9, 0.0) == "p = 0.0%, about 0.0 of 9 records fit, no number is enough"
+    _, walker = solo(made.grid.text_rows(), start, goal, "knn-lrta", 1, records=77)
     numbers = walker.agent.view().numbers
     assert numbers["pairs climbed, %"] == 100.0 * share and numbers["expected fits"] == 77 * share**2
     line = prepared_data_sentences(walker.agent.view())[-1]
-    assert line == coverage.describe_expected_fits(77, share)
+    assert line == climb_coverage.describe_expected_fits(77, share)
     assert line.startswith(
         f"{share:.1%} of pairs can be climbed: about {77 * share**2:,.1f} of 77 records fit a random"
     )
@@ -86,30 +90,34 @@ def test_agent_data_lines_report_expected_fits() -> None:
 def test_records_depend_on_the_cap_only_if_their_number_follows_the_coverage(fits: int, is_replaced: bool) -> None:
     world, walker = solo(["." * 24] * 24, 0, 575, "knn-lrta", 1, fits=fits, records=20)
     agent = cast(Any, walker.agent)
-    before = agent.database
+    before = agent.records_data
     world.submit(SetParam(walker.id, "cap", 3))
     world.apply_due_changes()
-    assert agent.climbed_share == share_of(world.grid, cap=3) < 0.5
-    assert (agent.database is not before) == is_replaced
-    assert len(agent.records.ends) == (math.ceil(fits / agent.climbed_share**2) if fits else 20)
+    assert agent.climbable_pair_share == share_of(world.grid, cap=3) < 0.5
+    assert (agent.records_data is not before) == is_replaced
+    assert len(agent.problem_records.ends) == (math.ceil(fits / agent.climbable_pair_share**2) if fits else 20)
 
 
 def test_record_count_can_follow_map_coverage() -> None:
     """On two maps of one size; changed while running, too; never more than the largest number of records."""
     made: dict[str, int] = {}
-    for rows in (["." * 24] * 24, generate_map("caves", {"width": 24, "height": 24, "seed": 4}).grid.rows()):
+    for rows in (["." * 24] * 24, generate_map("caves", {"width": 24, "height": 24, "seed": 4}).grid.text_rows()):
         grid = Grid.from_text_rows(rows)
-        free = np.flatnonzero(grid.free)
+        free = np.flatnonzero(grid.free_mask)
         world, walker = solo(rows, int(free[0]), int(free[-1]), "knn-lrta", 1, fits=3)
         share, agent = share_of(grid), cast(Any, walker.agent)
-        made[rows[0]] = len(agent.records.ends)
+        made[rows[0]] = len(agent.problem_records.ends)
         assert made[rows[0]] == math.ceil(3 / share**2)
         world.submit(SetParam(walker.id, "fits", 0))
         world.apply_due_changes()
-        assert len(agent.records.ends) == 1000
+        assert len(agent.problem_records.ends) == 1000
         world.submit(SetParam(walker.id, "fits", 5))
         world.apply_due_changes()
-        assert len(agent.records.ends) == math.ceil(5 / share**2)
+        assert len(agent.problem_records.ends) == math.ceil(5 / share**2)
         assert walker.agent.view().numbers["expected fits"] == pytest.approx(5, abs=1)
     assert min(made.values()) == 3 < max(made.values())
-    assert coverage.records_needed(1000, 0.001, 80_000) == coverage.records_needed(1, 0.0, 80_000) == 80_000
+    assert (
+        climb_coverage.needed_record_count(1000, 0.001, 80_000)
+        == climb_coverage.needed_record_count(1, 0.0, 80_000)
+        == 80_000
+    )

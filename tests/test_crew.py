@@ -10,17 +10,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
-from sim import commands, placing
+from agents.registry import AGENT_SPECS_BY_KEY
+from sim import agent_placing, world_commands
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig
-from sim.execution.agent_batch import _agent_kernel_arrays, _iter_arrays
+from sim.execution.agent_batch import _agent_kernel_arrays, _iter_nested_arrays
 from sim.grid import Grid
-from sim.kernels.jit import JIT_ON
+from sim.jit.decorators import JIT_ON
 from sim.kernels.tiled import TiledTable
 from sim.time.keyframes import restore_world, take_keyframe
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_commands import AgentConfig
 from sim.world_editor import WorldEditor
 from tests.runs import batches_of
 
@@ -53,9 +53,9 @@ def crowd(problem: Problem, seed: int, are_grouped: bool = False, fewest: int = 
     grid, chance = Grid.from_text_rows(rows), random.Random(seed)
     changes = RandomChangeSchedule(6, 15.0)
     world = World(
-        grid, start, goal, SPECS_BY_KEY, budget=4, seed=seed, random_changes=changes, executor=batches_of(fewest)
+        grid, start, goal, AGENT_SPECS_BY_KEY, budget=4, seed=seed, random_changes=changes, executor=batches_of(fewest)
     )
-    free = grid.free.nonzero()[0].tolist()
+    free = grid.free_mask.nonzero()[0].tolist()
     for kind, params in KINDS:
         for _ in range(3):
             ends = [grid.xy(chance.choice(free)) for _ in range(2)]
@@ -70,7 +70,7 @@ def agent_states(world: World) -> list[object]:
     found: list[object] = []
     for walker in world.walkers:
         view = walker.agent.view()
-        found.append((walker.visits.tolist(), view.path.tolist(), view.head, view.best, dict(view.numbers)))
+        found.append((walker.visit_counts.tolist(), view.path.tolist(), view.head, view.best, dict(view.numbers)))
         if view.search is not None:
             is_of = view.search.nodes["search"] == view.search.control[0].search
             found += [view.search.nodes[name][is_of].tolist() for name in ("g", "came")] + [is_of.nonzero()[0].tolist()]
@@ -79,23 +79,23 @@ def agent_states(world: World) -> list[object]:
     return found
 
 
-def random_command(world: World, chance: random.Random) -> commands.Command:
+def random_command(world: World, chance: random.Random) -> world_commands.Command:
     agent, cell = chance.randrange(34), chance.randrange(world.grid.cells)
     return chance.choice(
         [
-            commands.EditCells(blocked=(cell,)),
-            commands.EditCells(freed=(cell,)),
-            commands.MoveGoal(cell),
-            commands.MoveGoal(cell, agent),
-            commands.SetParam(agent, "weight", chance.choice([1.0, 1.5, 3.0])),
-            commands.SetParam(agent, "depth", chance.choice([1, 2])),
-            commands.SetParam(agent, "restart", chance.choice(["lazy", "eager"])),
-            commands.SetParam(agent, "shortcut", chance.choice([True, False])),
-            commands.SetParam(agent, "mode", chance.choice(["sliced", "instant"])),
-            commands.SetBudget(chance.choice([5, 7]), chance.choice([None, agent])),
-            commands.RemoveAgent(agent),
-            commands.AddAgent(AgentConfig("tb-wa", params={"weight": 2.0}, goal=world.grid.xy(cell))),
-            commands.SetTrials(chance.choice([1, 2])),
+            world_commands.EditCells(blocked_cells=(cell,)),
+            world_commands.EditCells(freed_cells=(cell,)),
+            world_commands.MoveGoal(cell),
+            world_commands.MoveGoal(cell, agent),
+            world_commands.SetParam(agent, "weight", chance.choice([1.0, 1.5, 3.0])),
+            world_commands.SetParam(agent, "depth", chance.choice([1, 2])),
+            world_commands.SetParam(agent, "restart", chance.choice(["lazy", "eager"])),
+            world_commands.SetParam(agent, "shortcut", chance.choice([True, False])),
+            world_commands.SetParam(agent, "mode", chance.choice(["sliced", "instant"])),
+            world_commands.SetBudget(chance.choice([5, 7]), chance.choice([None, agent])),
+            world_commands.RemoveAgent(agent),
+            world_commands.AddAgent(AgentConfig("tb-wa", params={"weight": 2.0}, goal=world.grid.xy(cell))),
+            world_commands.SetMaxTrials(chance.choice([1, 2])),
         ]
     )
 
@@ -105,7 +105,7 @@ def run_with_group_goals(seed: int, is_one: bool) -> tuple[list[str], list[tuple
     digests, ways = [], []
     rows = ["." * 9, *random_map_rows(seed, 9, 7, 0.3), "." * 9]
     world, chance = crowd((rows, 0, 80), seed), random.Random(seed)
-    free = [world.grid.xy(cell) for cell in world.grid.free.nonzero()[0].tolist()]
+    free = [world.grid.xy(cell) for cell in world.grid.free_mask.nonzero()[0].tolist()]
     for kind in ("tb-wa", "lrta"):
         world.add(AgentConfig(kind, group="units"))
         for _ in range(3):
@@ -114,9 +114,9 @@ def run_with_group_goals(seed: int, is_one: bool) -> tuple[list[str], list[tuple
     for _ in range(8):
         world.advance(chance.choice([1, 5, 30]))
         cell = chance.randrange(world.grid.cells)
-        told = [commands.MoveGoal(cell, agent) for agent in WorldEditor(world).agent_ids_of_group("units")]
-        with patch.object(placing, "find_cheapest_path", side_effect=AssertionError) if is_one else nullcontext():
-            for command in [commands.ApplyToGroup("units", commands.MoveGoal(cell))] if is_one else told:
+        told = [world_commands.MoveGoal(cell, agent) for agent in WorldEditor(world).agent_ids_of_group("units")]
+        with patch.object(agent_placing, "find_cheapest_path", side_effect=AssertionError) if is_one else nullcontext():
+            for command in [world_commands.ApplyToGroup("units", world_commands.MoveGoal(cell))] if is_one else told:
                 world.submit(command)
             world.apply_due_changes()
         assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest(), (
@@ -153,8 +153,8 @@ def run_mixed_world(problem: Problem, seed: int, fewest: int, are_grouped: bool 
         world.advance(chance.choice([1, 1, 3]))
         world.prepare_first_tick()
         most = max(most, len(world.executor.batches))
-        log.append((world.tick, world.compute_digest(), [note.text for note in world.notes]))
-        log.append([(w.id, w.rows.tolist(), w.recent.tick, w.state_text, w.trials) for w in world.walkers])
+        log.append((world.tick, world.compute_digest(), [note.text for note in world.messages]))
+        log.append([(w.id, w.log_rows.tolist(), w.recent_rows.tick, w.state_word, w.trials) for w in world.walkers])
     log.append(agent_states(world))
     return log, most
 
@@ -177,7 +177,7 @@ def timeline_state(problem: Problem, seed: int, fewest: int) -> list[object]:
     timeline, chance = Timeline(lambda: crowd(problem, seed, fewest=fewest)), random.Random(seed)
     for _ in range(20):
         if chance.random() < 0.3:
-            timeline.do(random_command(timeline.world, chance))
+            timeline.apply_command(random_command(timeline.world, chance))
         agents = tuple(walker.id for walker in timeline.world.walkers)
         since = timeline.tick
         some = [walker for walker in timeline.world.walkers if walker.id in FIRST_KIND]
@@ -186,13 +186,13 @@ def timeline_state(problem: Problem, seed: int, fewest: int) -> list[object]:
             timeline.advance(chance.choice([1, 1, 4]))
         if some:
             ids = tuple(walker.id for walker in some)
-            log.append(timeline.history.cells(ids, since, timeline.tick, stood).tolist())
+            log.append(timeline.run_history.cells(ids, since, timeline.tick, stood).tolist())
         if chance.random() < 0.15:
             timeline.seek(chance.randrange(timeline.tick + 1))
-        chosen = timeline.history.record(chance.choice(agents))
-        log.append((chosen.rows.tolist(), list(chosen.active_spans)))
+        chosen = timeline.run_history.record(chance.choice(agents))
+        log.append((chosen.log_rows.tolist(), list(chosen.active_spans)))
         if chance.random() < 0.1:
-            log.append({agent: record.rows.tolist() for agent, record in timeline.records.items()})
+            log.append({agent: record.log_rows.tolist() for agent, record in timeline.agent_records.items()})
         log.append(timeline.marks(0, timeline.tick).tolist())
     return log
 
@@ -206,7 +206,7 @@ def test_timeline_records_of_batched_and_unbatched_agents_are_equal(problem: Pro
 def test_timed_or_measured_agents_are_not_batched() -> None:
     rows = ["." * 9] * 9
     for options, want in (({}, 1), ({"stopwatch": lambda: 0.0}, 0)):
-        world = World(Grid.from_text_rows(rows), 0, 80, SPECS_BY_KEY, budget=4, executor=batches_of(2), **options)
+        world = World(Grid.from_text_rows(rows), 0, 80, AGENT_SPECS_BY_KEY, budget=4, executor=batches_of(2), **options)
         for start in ((1, 1), (5, 2), (3, 8)):
             world.add(AgentConfig("tb-wa", start=start, goal=(8, 0)))
             world.add(AgentConfig("tb-wa", start=start))  # its moves are judged by the world's goal
@@ -218,7 +218,7 @@ def test_kernel_time_of_a_batch_is_measured_only_with_a_clock() -> None:
     world, seconds = make_batched_world(), itertools.count()
     world.advance(1)
     assert [batch.kernel_seconds for batch in world.executor.batches] == [0.0]
-    world.times.clock = lambda: float(next(seconds))
+    world.agent_times.clock = lambda: float(next(seconds))
     world.advance(1)
     assert [batch.kernel_seconds for batch in world.executor.batches] == [1.0]
 
@@ -228,9 +228,9 @@ def test_new_budget_of_batched_agents_applies_to_the_next_tick(agent: int | None
     world = make_batched_world()
     world.advance(1)
     assert len(world.executor.batches) == 1
-    world.submit(commands.SetBudget(5, agent))
+    world.submit(world_commands.SetBudget(5, agent))
     world.advance(1)
-    spent = [int(walker.rows[-1].expanded) for walker in world.walkers[:20]]
+    spent = [int(walker.log_rows[-1].expanded) for walker in world.walkers[:20]]
     assert spent == [5 if agent in (None, walker.id) else 3 for walker in world.walkers[:20]]
 
 
@@ -240,13 +240,13 @@ def test_prepare_prefaults_memory_without_changing_it() -> None:
     digest = world.compute_digest()
     before = [
         bytes(part.records)
-        for part in _iter_arrays(_agent_kernel_arrays(world.walkers[3]))
+        for part in _iter_nested_arrays(_agent_kernel_arrays(world.walkers[3]))
         if isinstance(part, TiledTable)
     ]
     world.prepare_first_tick()
     after = [
         bytes(part.records)
-        for part in _iter_arrays(_agent_kernel_arrays(world.walkers[3]))
+        for part in _iter_nested_arrays(_agent_kernel_arrays(world.walkers[3]))
         if isinstance(part, TiledTable)
     ]
     assert before and before == after and world.compute_digest() == digest
@@ -261,14 +261,14 @@ def test_digest_is_the_same_for_batched_and_restored_worlds() -> None:
         assert in_crew == restore_world(take_keyframe(world)).compute_digest()
     WorldEditor(world).remove_agent(world.walkers[4].id)
     assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest() != in_crew
-    WorldEditor(world).move_goal(world.grid.free.nonzero()[0][7], world.walkers[2].id)
+    WorldEditor(world).move_goal(world.grid.free_mask.nonzero()[0][7], world.walkers[2].id)
     assert world.compute_digest() == restore_world(take_keyframe(world)).compute_digest()
 
 
 def make_batched_world() -> World:
     """Enough of one kind for a crew, and one that walks alone."""
     grid = Grid.from_text_rows(["." * 60] * 60)
-    world = World(grid, 0, 5, SPECS_BY_KEY, budget=3, measures=False)
+    world = World(grid, 0, 5, AGENT_SPECS_BY_KEY, budget=3, measures=False)
     for i in range(20):
         ends = {"start": (i, 2 * i), "goal": (59 - i, 50)}
         world.add(AgentConfig("tb-wa", "", {"weight": 2.0}, group="crowd", **ends))
@@ -303,7 +303,7 @@ def test_stopped_agent_leaves_its_batch_and_the_others_continue() -> None:
     """In the middle of a tick, as where its crew has come to a row that is no legal move."""
     rows, ends = ["." * 9] * 9, ((0, 0), (0, 4), (0, 8))
     world, alone = (
-        World(Grid.from_text_rows(rows), 0, 80, SPECS_BY_KEY, budget=400, measures=False, executor=batches_of(2))
+        World(Grid.from_text_rows(rows), 0, 80, AGENT_SPECS_BY_KEY, budget=400, measures=False, executor=batches_of(2))
         for _ in range(2)
     )
     for start in ends:
@@ -318,6 +318,6 @@ def test_stopped_agent_leaves_its_batch_and_the_others_continue() -> None:
     alone.advance(world.advance(20) + 2)
     assert [len(each.walkers) for each in world.executor.batches] == [2] and liar.position == place != liar.own_goal
     others = [walker for walker in world.walkers if walker is not liar]
-    assert [w.digest_numbers for w in others] == [w.digest_numbers for w in alone.walkers] and all(
+    assert [w.digest_halves for w in others] == [w.digest_halves for w in alone.walkers] and all(
         w.has_arrived for w in others
     )

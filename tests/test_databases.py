@@ -14,24 +14,24 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agents import dt_lrta
-from agents.registry import SPECS_BY_KEY
-from benchmarks.problems import random_start_goal_pairs
-from sim import databases, depth_tree
+from agents.registry import AGENT_SPECS_BY_KEY
+from benchmarks.bench_problems import random_start_goal_pairs
+from sim import depth_tree, subgoal_databases
 from sim.abstraction import AbstractionLevels, fetch_abstraction, region_map, regions_of_cells, top_level_number
 from sim.agent_api import Problem as Given
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
-from sim.generate import generate_map, largest_component_mask
 from sim.grid import Grid
 from sim.kernels import depth_control, learner, subgoals, whole_depths
-from sim.kernels.levels import common_level
+from sim.kernels.levels import lowest_common_level
 from sim.kernels.lrta import new_lookahead_ball
 from sim.kernels.targets import CELL_BITS, new_target_heuristics
-from sim.movement import DEFAULT_MOVEMENT, SQUEEZE, Movement
+from sim.map_generators import generate_map, largest_component_mask
+from sim.movement import DEFAULT_MOVEMENT, SQUEEZE_BETWEEN_CORNERS, Movement
 from sim.params import ConfigError, Value
-from sim.prepared import fetch_data
+from sim.prepared_data import fetch_data
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetParam
 
 from . import naive_databases as naive
 from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_map_rows, solo, yaml_of
@@ -39,7 +39,7 @@ from .test_golden import M1, assert_golden, row_id
 
 GOLDEN: dict[str, Any] = yaml_of((Path(__file__).parent / "golden" / "databases.yaml").read_text())
 Problem = tuple[list[str], int, int]
-PARAM = {param.name: param for param in SPECS_BY_KEY["d-lrta"].params}
+PARAM = {param.name: param for param in AGENT_SPECS_BY_KEY["d-lrta"].params}
 CONTROLS = [(True, True), (True, False), (False, True)]  # goals and depths from the database
 
 
@@ -48,9 +48,9 @@ def levels_of(rows: list[str], movement: Movement = DEFAULT_MOVEMENT) -> tuple[G
     return grid, fetch_abstraction(grid).tables
 
 
-def column_of(grid: Grid, level: int, region: int, cap: int, needs: str) -> databases.DatabaseColumn:
-    column: databases.DatabaseColumn = fetch_data(
-        databases.database_column_recipe(level, region, cap, needs), grid
+def column_of(grid: Grid, level: int, region: int, cap: int, needs: str) -> subgoal_databases.DatabaseColumn:
+    column: subgoal_databases.DatabaseColumn = fetch_data(
+        subgoal_databases.database_column_recipe(level, region, cap, needs), grid
     ).tables
     return column
 
@@ -81,7 +81,7 @@ def test_abstraction_levels_of_m1_match_golden_values() -> None:
         assert last - first == 2 * golden["edges"][level]
     assert sum(int(moves).bit_count() for moves in grid.moves) == 2 * golden["edges"][0]
     for level, (least, most) in golden["sizes"].items():
-        sizes = np.bincount(regions_of_cells(levels, level)[grid.free])[levels.first[level] :]
+        sizes = np.bincount(regions_of_cells(levels, level)[grid.free_mask])[levels.first[level] :]
         assert (sizes.min(), sizes.max()) == (least, most)
         middle = int(levels.rep[regions_of_cells(levels, level)[start]])
         assert list(grid.xy(middle)) == golden["middles"][level]
@@ -90,14 +90,22 @@ def test_abstraction_levels_of_m1_match_golden_values() -> None:
 def test_database_columns_of_m1_match_golden_values() -> None:
     rows, start, goal = drawn(M1["map"])
     grid, levels = levels_of(rows)
-    base, a, b = levels.first[2], databases.region_of_cell(levels, start, 2), databases.region_of_cell(levels, goal, 2)
+    base, a, b = (
+        levels.first[2],
+        subgoal_databases.region_of_cell(levels, start, 2),
+        subgoal_databases.region_of_cell(levels, goal, 2),
+    )
     assert (a - base, b - base) == (0, 9)
     assert list(grid.xy(int(levels.rep[b]))) == GOLDEN["middle_of_goal_region"]
     far, near = (column_of(grid, 2, b, 10, needs) for needs in ("far depths", "near depths"))
     assert far.far_depth.tolist() == GOLDEN["far_depths_of_level_2"]
     assert near.near_depth.tolist() == [1] * 24
     assert grid.xy(int(near.subgoal[0])) == (4, 0)
-    base, a, b = levels.first[4], databases.region_of_cell(levels, start, 4), databases.region_of_cell(levels, goal, 4)
+    base, a, b = (
+        levels.first[4],
+        subgoal_databases.region_of_cell(levels, start, 4),
+        subgoal_databases.region_of_cell(levels, goal, 4),
+    )
     assert (int(levels.first[5] - base), a - base, b - base) == (6, 0, 4)
     assert grid.xy(int(column_of(grid, 4, b, 0, "subgoals").subgoal[0])) == (11, 0)
 
@@ -117,7 +125,7 @@ def test_optimal_depths_on_m1_match_naive_version() -> None:
 def test_pra_starts_at_half_the_level_shared_by_start_and_goal() -> None:
     rows, start, goal = drawn(M1["map"])
     _, levels = levels_of(rows)
-    assert common_level(levels, start, goal) == GOLDEN["shared_level"]
+    assert lowest_common_level(levels, start, goal) == GOLDEN["shared_level"]
     for params, level in (({}, 3), ({"level": 5}, 5), ({"level": 20}, 6), ({"enough": True}, 1)):  # 28.2 regions wanted
         world, walker = solo(rows, start, goal, "pra", mode="instant", **params)
         world.advance(1)
@@ -158,8 +166,8 @@ def test_regions_are_connected_and_preserve_connectivity(problem: Problem, movem
     parts: dict[int, set[int]] = {}
     for level in range(top_level_number(levels) + 1):
         table = regions_of_cells(levels, level)
-        assert ((table >= 0) == grid.free).all()
-        for region in np.unique(table[grid.free]):
+        assert ((table >= 0) == grid.free_mask).all()
+        for region in np.unique(table[grid.free_mask]):
             cells = {board.at(int(cell)) for cell in np.flatnonzero(table == region)}
             reached, waiting = set[Any](), [min(cells)]
             while waiting:
@@ -170,7 +178,7 @@ def test_regions_are_connected_and_preserve_connectivity(problem: Problem, movem
             assert reached == cells, f"region {region} of level {level} is in pieces"
             parts.setdefault(level, set()).add(int(region))
     top = regions_of_cells(levels, top_level_number(levels))
-    for cell in np.flatnonzero(grid.free)[::7]:
+    for cell in np.flatnonzero(grid.free_mask)[::7]:
         reached_cells = {board.id(place) for place in board.distances(board.at(int(cell)))}
         assert reached_cells == set(np.flatnonzero(top == top[cell]).tolist())
     counts = np.diff(levels.first)
@@ -183,11 +191,11 @@ def test_neighbouring_regions_have_different_colours(problem: Problem, level: in
     grid = Grid.from_text_rows(problem[0])
     prepared = fetch_abstraction(grid)
     regions, table = region_map(prepared, level), regions_of_cells(prepared.tables, level)
-    assert sorted(np.concatenate(regions.cells).tolist()) == np.flatnonzero(grid.free).tolist()
+    assert sorted(np.concatenate(regions.cells).tolist()) == np.flatnonzero(grid.free_mask).tolist()
     if not regions.level:
         return
     colour = {int(cell): number for number, cells in enumerate(regions.cells) for cell in cells}
-    for cell in np.flatnonzero(grid.free).tolist():
+    for cell in np.flatnonzero(grid.free_mask).tolist():
         for other in grid.free_neighbours(cell):
             assert table[cell] == table[other] or colour[cell] != colour[int(other)]
 
@@ -200,8 +208,8 @@ def test_neighbouring_regions_have_different_colours(problem: Problem, level: in
 def test_capped_columns_match_naive_version(problem: Problem, movement: Movement, level: int, cap: int) -> None:
     grid, levels = levels_of(problem[0], movement)
     slow = naive.Abstraction(board_of(grid))
-    level = databases.clipped_level(levels, level)
-    b = databases.region_of_cell(levels, problem[2], level)
+    level = subgoal_databases.clipped_level(levels, level)
+    b = subgoal_databases.region_of_cell(levels, problem[2], level)
     goal = b - int(levels.first[level])
     far, near = (column_of(grid, level, b, cap, needs) for needs in ("far depths", "near depths"))
     alone = column_of(grid, level, b, cap, "subgoals")
@@ -219,10 +227,10 @@ def test_uncapped_columns_match_naive_version(problem: Problem, movement: Moveme
     """All three databases: subgoals, depths for them, depths for the goal."""
     grid, levels = levels_of(problem[0], movement)
     slow = naive.Abstraction(board_of(grid))
-    level = databases.clipped_level(levels, level)
-    b = databases.region_of_cell(levels, problem[2], level)
+    level = subgoal_databases.clipped_level(levels, level)
+    b = subgoal_databases.region_of_cell(levels, problem[2], level)
     goal = b - int(levels.first[level])
-    column = column_of(grid, level, b, databases.UNCAPPED, "all depths")
+    column = column_of(grid, level, b, subgoal_databases.UNCAPPED_DEPTH, "all depths")
     for a in range(len(slow.cells[level])):
         place = naive.subgoal(slow, level, a, goal)
         assert int(column.subgoal[a]) == (-1 if place is None else slow.board.id(place))
@@ -230,7 +238,7 @@ def test_uncapped_columns_match_naive_version(problem: Problem, movement: Moveme
         assert int(column.near_depth[a]) == naive.near_depth(slow, level, a, goal, None)
 
 
-@pytest.mark.parametrize("movement", sorted({*MOVEMENTS, Movement(SQUEEZE, 2.0)}, key=str), ids=str)
+@pytest.mark.parametrize("movement", sorted({*MOVEMENTS, Movement(SQUEEZE_BETWEEN_CORNERS, 2.0)}, key=str), ids=str)
 def test_layered_lookahead_chooses_the_moves_of_a_new_lookahead(movement: Movement) -> None:
     """At every depth, also beyond the one at which the first move is right."""
     for seed in range(25):
@@ -240,17 +248,20 @@ def test_layered_lookahead_chooses_the_moves_of_a_new_lookahead(movement: Moveme
         grown, scratch, targets = (
             new_lookahead_ball(grid.cells, False),
             new_lookahead_ball(grid.cells, False),
-            new_target_heuristics(grid.ground, y),
+            new_target_heuristics(grid.map_arrays, y),
         )
         state = np.zeros(1, learner.STATE).view(np.recarray)
-        whole_depths.begin_lookahead_ball(grid.ground, grown, s, y)
+        whole_depths.begin_lookahead_ball(grid.map_arrays, grown, s, y)
         first, last, depth = 0, 1, 0
         while first < last:
             depth += 1
-            first, last = last, int(whole_depths.grow_lookahead_ball(grid.ground, grown, y, first, last))
-            best = whole_depths.best_cell_of_frontier(targets, grown, y, first, last)
-            move = whole_depths.first_cell_by_g(grid.ground, grown, s, best)
-            assert move == subgoals.first_lrta_move(grid.ground, targets, scratch, state[0], s, depth), (seed, depth)
+            first, last = last, int(whole_depths.grow_lookahead_ball(grid.map_arrays, grown, y, first, last))
+            best = whole_depths.best_frontier_cell_of_ball(targets, grown, y, first, last)
+            move = whole_depths.first_cell_on_ball_path(grid.map_arrays, grown, s, best)
+            assert move == subgoals.first_lrta_move(grid.map_arrays, targets, scratch, state[0], s, depth), (
+                seed,
+                depth,
+            )
 
 
 @pytest.mark.parametrize("seed", [2, 3, 5])
@@ -258,9 +269,9 @@ def test_uncapped_depths_equal_depths_with_a_huge_cap(seed: int) -> None:
     """Lookaheads grown layer by layer choose the moves of lookaheads from scratch, also where depths are large."""
     made = generate_map("caves", {"width": 48, "height": 48, "seed": seed})
     levels = fetch_abstraction(made.grid).tables
-    b = databases.region_of_cell(levels, made.grid.cell(*made.goal), 3)
+    b = subgoal_databases.region_of_cell(levels, made.grid.cell(*made.goal), 3)
     for needs in ("far depths", "near depths"):
-        whole, capped = (column_of(made.grid, 3, b, cap, needs) for cap in (databases.UNCAPPED, 500))
+        whole, capped = (column_of(made.grid, 3, b, cap, needs) for cap in (subgoal_databases.UNCAPPED_DEPTH, 500))
         depths = np.concatenate([whole.far_depth, whole.near_depth])
         has_way = depths != 0
         assert depths[has_way].tolist() == np.concatenate([capped.far_depth, capped.near_depth])[has_way].tolist()
@@ -271,8 +282,8 @@ def test_uncapped_depths_equal_depths_with_a_huge_cap(seed: int) -> None:
 def test_distance_field_matches_naive_distances(movement: Movement) -> None:
     for seed in range(8):
         grid = Grid.from_text_rows(random_map_rows(seed, 15, 13, 0.3), movement=movement)
-        board, source = board_of(grid), int(np.flatnonzero(grid.free)[seed])
-        field, expansions = databases._true_distance_field(grid, source)
+        board, source = board_of(grid), int(np.flatnonzero(grid.free_mask)[seed])
+        field, expansions = subgoal_databases._true_distance_field(grid, source)
         expected = board.distances(board.at(source))
         assert expansions == len(expected)
         assert field.tolist() == [expected.get(board.at(cell), np.inf) for cell in range(grid.cells)]
@@ -304,9 +315,9 @@ def test_d_lrta_matches_naive_version(
             break
         row = slow.tick()
         world.advance(1)
-        assert (walker.position, walker.rows[0].expanded) == (board.id(row.cell), row.expanded)
+        assert (walker.position, walker.log_rows[0].expanded) == (board.id(row.cell), row.expanded)
         if row.expanded:
-            assert int(walker.agent.control[0].last_target) == board.id(slow.targets[-1])  # type: ignore[attr-defined]
+            assert int(walker.agent.control_record[0].last_target) == board.id(slow.targets[-1])  # type: ignore[attr-defined]
     assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
 
 
@@ -360,8 +371,8 @@ def test_d_lrta_variants_match_naive_version_while_the_map_changes(
                 if blocked
                 else EditCells(tuple(chance.sample(range(world.grid.cells), 2)))
             )
-            edit = EditCells(tuple(cell for cell in edit.blocked if world.grid.is_free(cell)), edit.freed)
-            blocked = set(edit.blocked)
+            edit = EditCells(tuple(cell for cell in edit.blocked_cells if world.grid.is_free(cell)), edit.freed_cells)
+            blocked = set(edit.blocked_cells)
             before = board.arcs()
             world.submit(edit)
             world.apply_due_changes()
@@ -370,9 +381,9 @@ def test_d_lrta_variants_match_naive_version_while_the_map_changes(
         if slow.status == "active":
             row = slow.tick()
             assert world.advance(1) == 1
-            assert (walker.position, walker.rows[0].expanded) == (board.id(row.cell), row.expanded)
+            assert (walker.position, walker.log_rows[0].expanded) == (board.id(row.cell), row.expanded)
             if row.expanded:
-                assert int(agent.control[0].last_target) == board.id(slow.targets[-1])
+                assert int(agent.control_record[0].last_target) == board.id(slow.targets[-1])
         else:
             world.advance(1)
         assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
@@ -399,7 +410,9 @@ def test_d_lrta_without_databases_equals_lrta(problem: Problem, depth: int, edit
 def cave(seed: int, level: int, *rules: str) -> World:
     """A cave with an agent for each rule of re-entrance."""
     made = generate_map("caves", {"width": 32, "height": 32, "seed": seed})
-    world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), SPECS_BY_KEY, measures=False)
+    world = World(
+        made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), AGENT_SPECS_BY_KEY, measures=False
+    )
     for rule in rules:
         world.add(AgentConfig("d-lrta", params={"depth_control": "fixed", "level": level, "reentrance": rule}))
     return world
@@ -415,7 +428,7 @@ def test_per_cell_reentrance_rule_uses_each_subgoal_once(seed: int, level: int) 
         stood = walker.position
         if not world.advance(1):
             break
-        if agent.control[0].last_target != world.goal:
+        if agent.control_record[0].last_target != world.goal:
             used.append(stood)
     assert len(used) == len(set(used)) and walker.agent.status is Status.AT_GOAL
     assert world.metrics_of_walker(walker).reentries > 5
@@ -433,7 +446,7 @@ def test_reentry_count_equals_ticks_on_visited_cells(seed: int, level: int, rule
         visited[stood] += 1
         if not world.advance(1):
             break
-        drops = bool(agent.control[0].drops_subgoal)
+        drops = bool(agent.control_record[0].drops_subgoal)
         assert drops is ("reenter" in agent.view().notes)
         expected += drops and visited[stood] > 1
         dropped_elsewhere += drops and visited[stood] == 1
@@ -457,7 +470,7 @@ def test_reentrance_detector_prevents_endless_runs() -> None:
 def make_two_region_loop(**params: Value) -> tuple[World, Walker]:
     """The cave of the example "A loop between two regions"."""
     made = generate_map("caves", {"width": 96, "height": 64, "seed": 25})
-    world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), SPECS_BY_KEY, budget=400)
+    world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), AGENT_SPECS_BY_KEY, budget=400)
     return world, world.add(AgentConfig("d-lrta", params={"level": 4, **params}))
 
 
@@ -468,9 +481,11 @@ def test_contradicting_subgoals_make_the_agent_alternate_between_regions() -> No
     world.advance(1000)
     places, aims = list[int](), list[int]()
     for _ in range(6):
-        places.append(databases.region_of_cell(agent.levels, walker.position, 4))
+        places.append(subgoal_databases.region_of_cell(agent.abstraction_levels, walker.position, 4))
         world.advance(1)
-        aims.append(databases.region_of_cell(agent.levels, int(agent.control[0].last_target), 4))
+        aims.append(
+            subgoal_databases.region_of_cell(agent.abstraction_levels, int(agent.control_record[0].last_target), 4)
+        )
     a, b = places[:2]
     assert a != b and places == [a, b] * 3
     assert sorted({aims[0] in (a, b), aims[1] in (a, b)}) == [False, True]
@@ -492,11 +507,14 @@ def test_uncapped_d_lrta_leaves_the_two_region_loop(params: dict[str, Value], mo
     m = world.metrics_of_walker(walker)
     assert (m.moves, m.max_expansions) == (moves, largest) and walker.agent.status is Status.AT_GOAL
     assert m.over_budget == 0 if largest <= 400 else m.over_budget > 0
-    assert SPECS_BY_KEY["d-lrta"].needed(walker.params) >= largest
+    assert AGENT_SPECS_BY_KEY["d-lrta"].needed(walker.params) >= largest
 
 
 def test_uncapped_d_lrta_needs_an_unlimited_budget() -> None:
-    needed, whole = SPECS_BY_KEY["d-lrta"].needed, {p.name: p.default for p in SPECS_BY_KEY["d-lrta"].params}
+    needed, whole = (
+        AGENT_SPECS_BY_KEY["d-lrta"].needed,
+        {p.name: p.default for p in AGENT_SPECS_BY_KEY["d-lrta"].params},
+    )
     assert needed(whole | {"cap": 0}) == float("inf") and needed(whole) == 19**2
     assert needed(whole | {"cap": 0, "depth_control": "fixed"}) == 1
 
@@ -508,7 +526,9 @@ def test_cost_ratios_by_cap_in_generated_caves_match_golden_table() -> None:
     ratios: dict[str, list[float]] = {name: [] for name in expected}
     for seed in range(1, 41):
         made = generate_map("caves", {"width": 96, "height": 64, "seed": seed})
-        world = World(made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), SPECS_BY_KEY, budget=1000)
+        world = World(
+            made.grid, made.grid.cell(*made.start), made.grid.cell(*made.goal), AGENT_SPECS_BY_KEY, budget=1000
+        )
         forms: tuple[dict[str, Value], ...] = tuple(params for params, _, _ in LOOP)
         walkers = [world.add(AgentConfig("d-lrta", params={"level": 4, **params})) for params in forms]
         world.advance(50_000)
@@ -521,7 +541,7 @@ def test_cost_ratios_by_cap_in_generated_caves_match_golden_table() -> None:
 def test_d_lrta_with_depth_1_expands_one_cell_per_move() -> None:
     for seed in range(3):
         rows = random_map_rows(seed, 24, 20, 0.25)
-        free = np.flatnonzero(Grid.from_text_rows(rows).free)
+        free = np.flatnonzero(Grid.from_text_rows(rows).free_mask)
         world, walker = solo(rows, int(free[0]), int(free[-1]), "d-lrta", 1, depth_control="fixed", level=3)
         world.advance(50_000)
         m = world.metrics_of_walker(walker)
@@ -626,7 +646,7 @@ def test_pr_lrta_matches_naive_version(
             break
         row = slow.tick()
         world.advance(1)
-        assert (walker.position, walker.rows[0].expanded) == (board.id(row.cell), row.expanded)
+        assert (walker.position, walker.log_rows[0].expanded) == (board.id(row.cell), row.expanded)
     assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
 
 
@@ -651,7 +671,7 @@ def test_pr_lrta_leg_expansions_are_bounded_by_nodes_and_two_regions(
             near |= {v for u in near for v in slow.arcs[level][u]}
         sizes = [len(cells) for cells in slow.cells[level]]
         largest = max((sizes[v] for v in slow.arcs[level][node]), default=0)
-        assert walker.rows[0].expanded <= len(near) + sizes[node] + largest
+        assert walker.log_rows[0].expanded <= len(near) + sizes[node] + largest
 
 
 # --- depths chosen on the run -----------------------------------------------------------------------------
@@ -671,7 +691,7 @@ def test_oracle_lrta_chooses_the_labelled_depths(problem: Problem, movement: Mov
         used = slow.walk(depth)
         world.advance(1)
         assert walker.agent.view().numbers["depth"] == depth
-        assert (walker.position, walker.rows[0].expanded) == (board.id(slow.loc), used)
+        assert (walker.position, walker.log_rows[0].expanded) == (board.id(slow.loc), used)
         assert slow.status != "active" or slow.loc == move, "the depth chosen moves as the largest one would"
 
 
@@ -730,10 +750,10 @@ def test_dt_lrta_with_a_constant_tree_equals_lrta_plus_pre_search(depth: int, mo
 
 def test_standard_depth_tree_is_valid_and_not_constant() -> None:
     tree = depth_tree.shipped_tree()
-    assert tree.tree.depth.min() >= 1 and tree.tree.depth.max() <= tree.dmax
-    leaves = tree.tree.depth[tree.tree.feature < 0]
+    assert tree.decision_tree.depth.min() >= 1 and tree.decision_tree.depth.max() <= tree.dmax
+    leaves = tree.decision_tree.depth[tree.decision_tree.feature < 0]
     assert len(set(leaves.tolist())) > 1, "it always says the same"
-    assert "tools.train_tree" in str(tree.about["made"])
+    assert "tools.train_tree" in str(tree.file_metadata["made"])
 
 
 def test_grown_depth_tree_learns_a_known_rule() -> None:
@@ -749,8 +769,13 @@ def test_grown_depth_tree_learns_a_known_rule() -> None:
     data = depth_tree.LabelledStates(features, labels, np.arange(800, dtype=np.int32) // 40)
     assert depth_tree.best_tree_depth(data, range(1, 6), 20, 5) in (2, 3, 4, 5)
     scores = depth_tree.cross_validation_scores(data, 4, 20, 5)
-    assert [score.states for score in scores] == [40] * 20
-    assert np.mean([score.tree for score in scores]) > 0.9 > 0.6 > np.mean([score.constant for score in scores])
+    assert [score.state_count for score in scores] == [40] * 20
+    assert (
+        np.mean([score.accuracy for score in scores])
+        > 0.9
+        > 0.6
+        > np.mean([score.constant_label_accuracy for score in scores])
+    )
 
 
 def test_held_out_scores_ignore_the_labels_of_the_same_map() -> None:
@@ -758,7 +783,7 @@ def test_held_out_scores_ignore_the_labels_of_the_same_map() -> None:
     features, group = chance.random((300, depth_control.FEATURE_COUNT)), np.arange(300, dtype=np.int32) // 100
     labels = np.where(group == 2, 7, 1).astype(np.int32)
     scores = depth_tree.cross_validation_scores(depth_tree.LabelledStates(features, labels, group), 3, 10, 3)
-    assert (scores[2].tree, scores[2].constant) == (0.0, 0.0)  # no other map has its label
+    assert (scores[2].accuracy, scores[2].constant_label_accuracy) == (0.0, 0.0)  # no other map has its label
 
 
 def test_standard_depth_tree_beats_a_constant_on_unseen_maps() -> None:
@@ -767,9 +792,9 @@ def test_standard_depth_tree_beats_a_constant_on_unseen_maps() -> None:
         grid = generate_map(kind, {**values, "width": 128, "height": 128, "seed": 77}).grid
         ends = random_start_goal_pairs(grid, 6, random.Random(kind))
         maps.append([(grid, grid.cell(*start), grid.cell(*goal)) for start, goal in ends])
-    data = depth_tree.label_states_of_maps(maps, tree.q, tree.steps, tree.dmax)
+    data = depth_tree.label_states_of_maps(maps, tree.presearch_depth, tree.steps, tree.dmax)
     most_common = np.bincount(data.labels).max() / data.labels.size
-    assert depth_tree.tree_accuracy(tree.tree, data.features, data.labels) > most_common + 0.1
+    assert depth_tree.tree_accuracy(tree.decision_tree, data.features, data.labels) > most_common + 0.1
 
 
 def walk_tree(tree: depth_control.DecisionTree, row: np.ndarray) -> int:
@@ -784,8 +809,8 @@ def test_depth_tree_round_trips_through_its_file(tmp_path: Path) -> None:
     standard = depth_tree.shipped_tree()
     depth_tree.write_tree(tmp_path / "tree.json", standard)
     again = depth_tree.read_tree(tmp_path / "tree.json")
-    assert (again.steps, again.q, again.dmax) == (standard.steps, standard.q, standard.dmax)
-    assert depth_tree.tree_digest(again.tree) == depth_tree.tree_digest(standard.tree)
+    assert (again.steps, again.presearch_depth, again.dmax) == (standard.steps, standard.presearch_depth, standard.dmax)
+    assert depth_tree.tree_digest(again.decision_tree) == depth_tree.tree_digest(standard.decision_tree)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"n": 1, "q": 1, "dmax": 2, "feature": [0], "threshold": [0.5],'
@@ -802,7 +827,7 @@ def test_oracle_lrta_is_charged_only_for_its_last_lookahead(problem: Problem, dm
     world = make_world(*problem, ("oracle-lrta", {"dmax": dmax}))
     while world.tick < 500 and world.advance(1):
         depth = int(world.walkers[0].agent.view().numbers["depth"])
-        assert world.walkers[0].rows[0].expanded <= (2 * depth - 1) ** 2 <= (2 * dmax - 1) ** 2
+        assert world.walkers[0].log_rows[0].expanded <= (2 * depth - 1) ** 2 <= (2 * dmax - 1) ** 2
 
 
 # --- what holds for all of them ---------------------------------------------------------------------------
@@ -861,7 +886,7 @@ def test_learned_tables_never_decrease_or_exceed_true_distances(
     key: str, params: dict[str, Value], problem: Problem, level: int
 ) -> None:
     """On a map that does not change, toward the goal and toward every subgoal; of PR LRTA* among its regions."""
-    levelled = params | ({"level": level} if SPECS_BY_KEY[key].param("level") else {})
+    levelled = params | ({"level": level} if AGENT_SPECS_BY_KEY[key].param("level") else {})
     world = make_world(*problem, (key, levelled))
     agent, board = cast(Any, world.walkers[0].agent), board_of(world.grid)
     ends = {board.id(s): d for s, d in board.distances(board.at(world.goal)).items()}
@@ -876,15 +901,17 @@ def test_learned_tables_never_decrease_or_exceed_true_distances(
         if ~target not in fields:
             is_straight = params.get("abstract_cost") == "straight"
             slow = naive.Pra(board, board.at(world.start), board.at(world.goal), is_straight=is_straight)
-            places = list(zip(agent.levels.x.tolist(), agent.levels.y.tolist(), strict=True))
-            fields[~target] = node_distances(agent.levels, target, lambda u, v: slow.length(places[u], places[v]))
+            places = list(zip(agent.abstraction_levels.x.tolist(), agent.abstraction_levels.y.tolist(), strict=True))
+            fields[~target] = node_distances(
+                agent.abstraction_levels, target, lambda u, v: slow.length(places[u], places[v])
+            )
         return fields[~target]
 
     before: dict[str, Any] = {}
     for _ in range(150):
         if not world.advance(1):
             break
-        goal_table = {(world.goal, s): h for s, h in enumerate(agent.learned.h.tolist()) if h and s in ends}
+        goal_table = {(world.goal, s): h for s, h in enumerate(agent.learned_heuristic.h.tolist()) if h and s in ends}
         after = {
             "goal": goal_table,
             "others": subgoal_tables(agent, "subgoal_heuristics"),
@@ -910,10 +937,10 @@ def test_database_is_stale_until_the_map_change_is_reverted(key: str) -> None:
     world.advance(1)
     assert not walker.agent.view().is_stale
     for cell, stale in ((25, True), (26, True)):
-        world.submit(EditCells(blocked=(cell,)))
+        world.submit(EditCells(blocked_cells=(cell,)))
         world.apply_due_changes()
         assert walker.agent.view().is_stale == stale
-    world.submit(EditCells(freed=(25, 26)))
+    world.submit(EditCells(freed_cells=(25, 26)))
     world.apply_due_changes()
     assert not walker.agent.view().is_stale
 
@@ -921,7 +948,7 @@ def test_database_is_stale_until_the_map_change_is_reverted(key: str) -> None:
 def test_stale_d_lrta_equals_lrta() -> None:
     rows, start, goal = drawn(M1["map"])
     world = make_world(rows, start, goal, ("d-lrta", {}), ("lrta", {}), budget=1000)
-    world.submit(EditCells(blocked=(239,)), 0)
+    world.submit(EditCells(blocked_cells=(239,)), 0)
     world.advance(5000)
     one, other = (world.metrics_of_walker(walker) for walker in world.walkers)
     assert (one.moves, one.cost, one.expansions) == (other.moves, other.cost, other.expansions)
@@ -934,12 +961,12 @@ def test_constant_depth_is_shown_for_every_cell() -> None:
 
     def shown() -> list[set[int] | None]:
         depths = [walker.agent.view().depths for walker in world.walkers]
-        return [None if found is None else set(found[world.grid.free].tolist()) for found in depths]
+        return [None if found is None else set(found[world.grid.free_mask].tolist()) for found in depths]
 
     for _ in range(2):  # before the first look and after it
         assert shown() == [{6}, {3}, {1}, None]
         world.advance(1)
-    world.submit(EditCells(blocked=(239,)))
+    world.submit(EditCells(blocked_cells=(239,)))
     world.apply_due_changes()
     assert shown() == [{6}, {1}, {1}, None]
 
@@ -952,7 +979,7 @@ def test_rebuild_takes_as_many_ticks_as_its_expansions_need(key: str, budget: in
     for bulk in (1, 3, 5000):
         world, walker = solo(*drawn(M1["map"]), key, budget, after_change="rebuild")
         work = sum(data.build_expansions for data in walker.agent.view().prepared)
-        world.submit(EditCells(blocked=(230,)), 0)
+        world.submit(EditCells(blocked_cells=(230,)), 0)
         stale = 0
         while not walker.is_done and world.advance(bulk):
             stale += walker.agent.view().is_stale
@@ -968,7 +995,7 @@ def test_rebuilt_regions_have_no_learned_h() -> None:
     agent = walker.agent
     world.advance(30)
     assert agent.view().numbers["h of regions"] > 0
-    world.submit(EditCells(blocked=(230,)))
+    world.submit(EditCells(blocked_cells=(230,)))
     world.advance(1)
     assert agent.view().is_stale and agent.view().numbers["h of regions"] > 0
     while agent.view().is_stale:
@@ -979,13 +1006,15 @@ def test_rebuilt_regions_have_no_learned_h() -> None:
 def test_goal_moved_while_stale_gets_its_column_after_the_revert() -> None:
     world, walker = solo(*drawn(M1["map"]), "d-lrta", 1)
     agent: Any = walker.agent
-    world.submit(EditCells(blocked=(239,)), 2)
+    world.submit(EditCells(blocked_cells=(239,)), 2)
     world.submit(MoveGoal(18), 4)
-    world.submit(EditCells(freed=(239,)), 6)
+    world.submit(EditCells(freed_cells=(239,)), 6)
     world.advance(6)
     world.apply_due_changes()
-    region = databases.region_of_cell(agent.levels, 18, 3)
-    assert agent.column is fetch_data(databases.database_column_recipe(3, region, 10, "near depths"), world.grid)
+    region = subgoal_databases.region_of_cell(agent.abstraction_levels, 18, 3)
+    assert agent.database_column is fetch_data(
+        subgoal_databases.database_column_recipe(3, region, 10, "near depths"), world.grid
+    )
     world.advance(5000)
     assert walker.agent.status is Status.AT_GOAL
 
@@ -996,11 +1025,15 @@ def test_moved_goal_resets_the_visit_counts(key: str, count: int) -> None:
     world, walker = solo(*drawn(M1["map"]), key, 1)
     agent: Any = walker.agent
     world.advance(12)
-    assert agent.visits.sum() > count
-    agent.control[0].is_for_good = 1
+    assert agent.visit_counts.sum() > count
+    agent.control_record[0].is_for_good = 1
     world.submit(MoveGoal(0))
     world.apply_due_changes()
-    assert (agent.visits.sum(), agent.visits[walker.position], agent.control[0].is_for_good) == (count, count, 0)
+    assert (agent.visit_counts.sum(), agent.visit_counts[walker.position], agent.control_record[0].is_for_good) == (
+        count,
+        count,
+        0,
+    )
 
 
 COLUMN_PARAMS = [("level", 1), ("cap", 3), ("goal_control", "global"), ("depth_control", "fixed")]
@@ -1024,8 +1057,8 @@ def test_agents_on_the_same_map_share_prepared_data() -> None:
 
 def test_preparation_runs_in_steps_and_only_once() -> None:
     grid = Grid.from_text_rows(random_map_rows(11, 60, 60, 0.1))
-    free = np.flatnonzero(grid.free)
-    problem, spec = Given(grid, int(free[0]), int(free[-1])), SPECS_BY_KEY["d-lrta"]
+    free = np.flatnonzero(grid.free_mask)
+    problem, spec = Given(grid, int(free[0]), int(free[-1])), AGENT_SPECS_BY_KEY["d-lrta"]
     params = {p.name: p.default for p in spec.params}
     assert len(list(spec.prepare(problem, params, None))) > 4
     assert not list(spec.prepare(problem, params, None))

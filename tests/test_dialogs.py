@@ -7,48 +7,48 @@ from pathlib import Path
 import pygame
 import pytest
 
-from agents.registry import SPECS
-from sim.commands import AgentConfig
-from sim.files.movingai import ScenFile
-from sim.files.scenario import Scenario
-from sim.generate import GENERATORS
-from sim.movement import FOUR, Movement
+from agents.registry import AGENT_SPECS
+from files.movingai import ScenFile
+from files.scenario import Scenario
+from sim.map_generators import GENERATOR_SPECS
+from sim.movement import FOUR_NEIGHBOURS, Movement
 from sim.params import ConfigError
 from sim.walker import Walker
-from ui.commands.table import COMMANDS
+from sim.world_commands import AgentConfig
+from ui.commands.command_table import COMMAND_TABLE
 from ui.dialogs.agent_editor import AgentEditor
 from ui.dialogs.command_palette import CommandPalette
-from ui.dialogs.comparison import SHOWN_COLUMNS, ComparisonTable
+from ui.dialogs.comparison_table import SHOWN_COLUMNS, ComparisonTable
 from ui.dialogs.dialog_base import FOOTER_HEIGHT, Dialog, DialogHost
-from ui.dialogs.experiment import ExperimentDialog
-from ui.dialogs.file_browser import FolderChooser, OpenFileDialog, SaveFileDialog, valid_file_stem
+from ui.dialogs.experiment_dialog import ExperimentDialog
+from ui.dialogs.file_dialogs import FolderChooser, OpenFileDialog, SaveFileDialog, valid_file_stem
 from ui.dialogs.gallery import Gallery
-from ui.dialogs.generator import MapGeneratorDialog
-from ui.dialogs.help import HelpOverlay
+from ui.dialogs.help_overlay import HelpOverlay
+from ui.dialogs.map_generator_dialog import MapGeneratorDialog
 from ui.dialogs.message_box import MessageBox
 from ui.dialogs.number_prompt import NumberPrompt
 from ui.dialogs.problem_list import ProblemList
 from ui.dialogs.question import QuestionDialog
 from ui.dialogs.recent_files import RecentFiles
-from ui.dialogs.settings import FOLDER_LABELS, FORM_PARAMS, PAGES, SettingsDialog
-from ui.dialogs.split import SplitDialog
+from ui.dialogs.settings_dialog import FOLDER_LABELS, SETTINGS_FORM_PARAMS, SETTINGS_PAGES, SettingsDialog
+from ui.dialogs.split_dialog import SplitDialog
 from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.unsaved_question import UnsavedQuestion
-from ui.dialogs.worst_block import WorstBlockDialog
+from ui.dialogs.worst_block_dialog import WorstBlockDialog
 from ui.draw.theme import DARK, LIGHT, Palette
-from ui.draw.thumb import draw_thumbnail
-from ui.film import forms
-from ui.film.forms import ExportDialog, RecordDialog, film_options_of
-from ui.model import agent_edits, branching, files, painting
+from ui.draw.thumbnails import draw_thumbnail
+from ui.film import record_dialogs
+from ui.film.record_dialogs import ExportDialog, RecordDialog, film_options_of
+from ui.model import agent_edits, branch_actions, cell_edits, opened_files
 from ui.model.panel_keys import FIRST_PANEL, PanelKey
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.start_over import user_commands
 from ui.model.ui_state import UiState
 from ui.widgets.controls import Button, CheckBox, ChoiceControl, Control, Slider, TextField
-from ui.widgets.forms import display_name_of_param
 from ui.widgets.gui_theme import create_gui_manager
-from ui.widgets.lists import ROW_HEIGHT
+from ui.widgets.param_form import display_name_of_param
+from ui.widgets.row_list import ROW_HEIGHT
 
 from .test_files import make_scenario, write_map_file, write_scen_file
 
@@ -67,10 +67,10 @@ class FakeHost:
     ) -> None:
         self.window = pygame.display.set_mode(size)
         self.window_size, self.ui_scale, self.palette = size, scale, palette
-        self.gui = create_gui_manager(size, palette, scale)
+        self.gui_manager = create_gui_manager(size, palette, scale)
         self.session = Session(setup or make_scenario())
         self.settings = Settings()
-        self.commands = COMMANDS
+        self.command_table = COMMAND_TABLE
         self.benchmark_problems: ScenFile | None = None
         self.dialog: Dialog | None = None
         self.ran: list[str] = []
@@ -78,9 +78,9 @@ class FakeHost:
         self.paths: list[Path] = []
         self.setups: list[Scenario] = []
         self.calls: list[object] = []
-        self.bare = len(self.gui.get_sprite_group().sprites())
+        self.bare = len(self.gui_manager.get_sprite_group().sprites())
 
-    def run(self, command_id: str) -> None:
+    def run_command(self, command_id: str) -> None:
         self.ran.append(command_id)
 
     def open_path(self, path: str | os.PathLike[str]) -> None:
@@ -123,7 +123,7 @@ class FakeHost:
             for event in pygame.event.get():
                 if self.dialog is not None:
                     self.dialog.handle_event(event)
-            self.gui.update(seconds)
+            self.gui_manager.update(seconds)
             if self.dialog is not None:
                 self.dialog.update_dialog(seconds)
 
@@ -179,7 +179,7 @@ def _display() -> Iterator[None]:
     pygame.font.init()
     pygame.event.clear()
     Dialog._open_dialogs.clear()  # a test may leave its dialog open
-    forms._remembered_values.update({param.name: param.default for param in forms.PARAMS})
+    record_dialogs._remembered_values.update({param.name: param.default for param in record_dialogs.PARAMS})
     yield
     pygame.event.clear()
 
@@ -189,9 +189,9 @@ def problem_list(tmp_path_factory: pytest.TempPathFactory) -> ScenFile:
     folder = tmp_path_factory.mktemp("problems")
     write_map_file(folder, ["." * 20] * 10 + ["@" * 20] + ["." * 20] * 9)
     rows = [f"{n} a.map 20 20 0 0 {n} {n} {n * 1.4142:.4f}" for n in range(1, 20)]
-    opened = files.open_any_file(write_scen_file(folder, rows))
-    assert opened.problems is not None
-    return opened.problems
+    opened = opened_files.open_any_file(write_scen_file(folder, rows))
+    assert opened.problem_list is not None
+    return opened.problem_list
 
 
 def make_problems(host: FakeHost) -> Dialog:
@@ -244,7 +244,7 @@ WINDOWS = {
 def opened(name: str, window: str = "720p", problems: ScenFile | None = None) -> FakeHost:
     host = FakeHost(*WINDOWS[window])
     host.benchmark_problems = problems
-    host.settings.add_recent_file(files.example_files()[0])
+    host.settings.add_recent_file(opened_files.example_files()[0])
     host.open_dialog(MAKERS[name](host))
     return host
 
@@ -267,24 +267,24 @@ def test_dialog_opens_visibly_and_closes_with_escape(name: str, window: str, pro
     assert dialog is not None
     host.frame(times=2)
     host.window.fill(host.palette.window)
-    host.gui.draw_ui(host.window)
+    host.gui_manager.draw_ui(host.window)
     screen = host.window.get_rect()
-    assert screen.contains(dialog.card)
+    assert screen.contains(dialog.card_rect)
     assert (
-        host.window.get_at((dialog.card.left + dialog.to_px(30), dialog.card.bottom - dialog.to_px(8)))[:3]
+        host.window.get_at((dialog.card_rect.left + dialog.to_px(30), dialog.card_rect.bottom - dialog.to_px(8)))[:3]
         == host.palette.surface
     )
     for control in dialog.controls:
         if isinstance(control, Button):
-            assert dialog.card.contains(control.element.rect)
+            assert dialog.card_rect.contains(control.element.rect)
             assert host_text_width(dialog, control.label) <= control.element.rect.width - dialog.to_px(8), control.label
     assert host.press("Escape")
-    assert host.dialog is None and len(host.gui.get_sprite_group().sprites()) == host.bare
+    assert host.dialog is None and len(host.gui_manager.get_sprite_group().sprites()) == host.bare
     assert (host.ran, host.paths, host.setups, host.calls) == ([], [], [], [])
 
 
 def host_text_width(dialog: Dialog, text: str) -> int:
-    return dialog.pen.fonts.width(text, "sans", dialog.to_px(14))
+    return dialog.canvas.font_cache.width(text, "sans", dialog.to_px(14))
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -354,7 +354,7 @@ def test_dialog_is_rebuilt_with_same_controls_after_resize(name: str, problem_li
     place = [type(control) for control in dialog.controls]
     for size, scale, palette in (((1900, 1000), 1.25, LIGHT), ((1280, 720), 2.0, DARK), ((1280, 720), 1.0, DARK)):
         host.window_size, host.ui_scale, host.palette = size, scale, palette
-        host.gui = create_gui_manager(size, palette, scale)
+        host.gui_manager = create_gui_manager(size, palette, scale)
         dialog.rebuild_widgets()
         host.frame(times=2)
     assert [type(control) for control in dialog.controls] == place
@@ -396,7 +396,7 @@ def test_last_shown_dialog_has_the_focus(host: FakeHost) -> None:
 def test_close_button_closes_the_dialog(host: FakeHost) -> None:
     host.open_dialog(HelpOverlay(host))
     assert host.dialog is not None
-    host.click((host.dialog.card.right - 34, host.dialog.card.top + 30))
+    host.click((host.dialog.card_rect.right - 34, host.dialog.card_rect.top + 30))
     assert host.dialog is None
 
 
@@ -421,11 +421,11 @@ def test_palette_double_click_runs_the_command(host: FakeHost) -> None:
     host.open_dialog(CommandPalette(host))
     dialog = host.dialog
     assert isinstance(dialog, CommandPalette)
-    spot = (dialog.rows.element.rect.x + 40, dialog.rows.element.rect.y + 75)
+    spot = (dialog.command_list.element.rect.x + 40, dialog.command_list.element.rect.y + 75)
     host.click(spot)
-    assert host.ran == [] and dialog.rows.place == 2
+    assert host.ran == [] and dialog.command_list.selected_index == 2
     host.click(spot)
-    assert host.ran == [list(COMMANDS)[2].id]
+    assert host.ran == [list(COMMAND_TABLE)[2].id]
 
 
 def test_help_filters_by_typed_text_and_closes_with_f1(host: FakeHost) -> None:
@@ -433,7 +433,7 @@ def test_help_filters_by_typed_text_and_closes_with_f1(host: FakeHost) -> None:
     dialog = host.dialog
     assert isinstance(dialog, HelpOverlay)
     host.press(*["PageDown"] * 5)
-    assert dialog.page.scroll_bar.position == dialog.page.scroll_bar.max_position
+    assert dialog.help_page.scroll_bar.position == dialog.help_page.scroll_bar.max_position
     host.type("undo?")
     assert dialog.query == "undo?"  # the sign is text, not the command
     host.press("F1")
@@ -442,21 +442,21 @@ def test_help_filters_by_typed_text_and_closes_with_f1(host: FakeHost) -> None:
 
 def test_gallery_opens_the_chosen_example(host: FakeHost) -> None:
     host.open_dialog(Gallery(host))
-    host.frame(times=len(files.example_files()) + 1)
+    host.frame(times=len(opened_files.example_files()) + 1)
     host.press("Right", "Right", "Left", "Down", "Up", "Return")
-    assert host.paths == [files.example_files()[1]] and host.dialog is None
+    assert host.paths == [opened_files.example_files()[1]] and host.dialog is None
 
 
 @pytest.mark.parametrize(("size", "columns"), [((800, 600), 2), ((1024, 768), 2), ((1280, 720), 4)])
 def test_gallery_keeps_columns_in_small_windows(host: FakeHost, size: tuple[int, int], columns: int) -> None:
     """At 800 x 600 it was one column of 21 cards."""
     host.window_size = size
-    host.gui = create_gui_manager(size, host.palette, host.ui_scale)
+    host.gui_manager = create_gui_manager(size, host.palette, host.ui_scale)
     host.open_dialog(Gallery(host))
     dialog = host.dialog
-    assert isinstance(dialog, Gallery) and dialog.detail is not None
-    assert dialog.cards.column_count == columns and dialog.cards.card_width >= 180
-    assert dialog.cards.element.rect.right <= dialog.detail.element.rect.left
+    assert isinstance(dialog, Gallery) and dialog.detail_area is not None
+    assert dialog.card_grid.column_count == columns and dialog.card_grid.card_width >= 180
+    assert dialog.card_grid.element.rect.right <= dialog.detail_area.element.rect.left
 
 
 def test_gallery_click_opens_an_example(host: FakeHost) -> None:
@@ -464,19 +464,19 @@ def test_gallery_click_opens_an_example(host: FakeHost) -> None:
     dialog = host.dialog
     assert isinstance(dialog, Gallery)
     host.frame(times=3)
-    rect = dialog.cards.element.rect
+    rect = dialog.card_grid.element.rect
     host.click((rect.x + 20, rect.y + 20))
-    assert host.paths == [files.example_files()[0]]
+    assert host.paths == [opened_files.example_files()[0]]
 
 
 def test_gallery_shows_error_of_broken_example(host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("format: nothing")
-    monkeypatch.setattr(files, "example_files", lambda: [tmp_path / "bad.yaml", tmp_path / "gone.yaml"])
+    monkeypatch.setattr(opened_files, "example_files", lambda: [tmp_path / "bad.yaml", tmp_path / "gone.yaml"])
     host.open_dialog(Gallery(host))
     host.frame(times=3)
     dialog = host.dialog
-    assert isinstance(dialog, Gallery) and dialog.cards.shown_example is not None
-    assert "expected 'backmove-scenario'" in dialog.cards.shown_example.caption
+    assert isinstance(dialog, Gallery) and dialog.card_grid.shown_example is not None
+    assert "expected 'backmove-scenario'" in dialog.card_grid.shown_example.caption
 
 
 def test_recent_files_can_be_opened_and_removed(host: FakeHost, tmp_path: Path) -> None:
@@ -511,7 +511,7 @@ def open_file(host: FakeHost, folder: Path) -> OpenFileDialog:
 
 
 def names(dialog: OpenFileDialog | SaveFileDialog) -> list[str]:
-    return [item.cells[0] for item in dialog.rows.items]
+    return [item.cells[0] for item in dialog.entry_list.items]
 
 
 def test_open_dialog_lists_folders_and_known_files(host: FakeHost, folder: Path) -> None:
@@ -524,12 +524,16 @@ def test_open_dialog_lists_folders_and_known_files(host: FakeHost, folder: Path)
 def test_open_dialog_navigates_into_and_out_of_folders(host: FakeHost, folder: Path) -> None:
     dialog = open_file(host, folder)
     host.press("Return")
-    assert dialog.folder == folder / "maps" and names(dialog) == ["..", "one.map"]
+    assert dialog.shown_folder == folder / "maps" and names(dialog) == ["..", "one.map"]
     host.press("Backspace")
-    assert dialog.folder == folder and dialog.rows.selected_row and dialog.rows.selected_row.cells[0] == "maps/"
+    assert (
+        dialog.shown_folder == folder
+        and dialog.entry_list.selected_row
+        and dialog.entry_list.selected_row.cells[0] == "maps/"
+    )
     host.press("Alt+Up")
-    assert dialog.folder == folder.parent
-    assert dialog.rows.selected_row and dialog.rows.selected_row.value == folder
+    assert dialog.shown_folder == folder.parent
+    assert dialog.entry_list.selected_row and dialog.entry_list.selected_row.value == folder
 
 
 def test_open_dialog_filters_by_text_and_follows_typed_paths(host: FakeHost, folder: Path) -> None:
@@ -539,7 +543,7 @@ def test_open_dialog_filters_by_text_and_follows_typed_paths(host: FakeHost, fol
     host.clear_field()
     host.type("maps/")
     host.press("Return")
-    assert dialog.folder == folder / "maps" and dialog.text == ""
+    assert dialog.shown_folder == folder / "maps" and dialog.entered_text == ""
     host.type("../none.map")
     host.press("Return")
     assert host.paths == [] and "There is no file" in dialog.problem
@@ -554,7 +558,7 @@ def test_unknown_file_name_suggests_nearest_and_keeps_text(host: FakeHost, folde
     for text, words in (("nosuchthing", "Nothing here matches 'nosuchthing'"), ("twu.map", "did you mean 'two.map'")):
         host.type(text)
         host.press("Return")
-        assert host.dialog is dialog and dialog.folder == folder and dialog.text == text
+        assert host.dialog is dialog and dialog.shown_folder == folder and dialog.entered_text == text
         assert words in dialog.problem and not host.paths
         host.clear_field()
 
@@ -564,7 +568,7 @@ def test_unreadable_folder_is_reported(host: FakeHost, folder: Path) -> None:
     dialog.show_folder(folder / "not there")
     assert "No such file" in dialog.problem
     host.press("Alt+Up")
-    assert dialog.folder == folder and dialog.problem == ""
+    assert dialog.shown_folder == folder and dialog.problem == ""
 
 
 def test_shipped_maps_button_opens_the_maps_folder(host: FakeHost, folder: Path) -> None:
@@ -572,7 +576,7 @@ def test_shipped_maps_button_opens_the_maps_folder(host: FakeHost, folder: Path)
     button = next(c for c in dialog.controls if isinstance(c, Button) and c.label == "Shipped maps")
     host.focus(button)
     host.press("Space")
-    assert dialog.folder == files.MAPS_FOLDER
+    assert dialog.shown_folder == opened_files.MAPS_FOLDER
 
 
 def save_file(host: FakeHost, folder: Path, name: str = "caves") -> SaveFileDialog:
@@ -599,11 +603,11 @@ def test_save_dialog_appends_the_extension(host: FakeHost, folder: Path) -> None
 def test_overwriting_asks_for_confirmation(host: FakeHost, folder: Path) -> None:
     dialog = save_file(host, folder, "two")
     host.press("Return")
-    assert isinstance(dialog.inner, QuestionDialog)
+    assert isinstance(dialog.inner_dialog, QuestionDialog)
     host.press("Escape")
-    assert dialog.inner is None and host.dialog is dialog and host.calls == []
+    assert dialog.inner_dialog is None and host.dialog is dialog and host.calls == []
     host.press("Return", "Return")  # Cancel
-    assert dialog.inner is None and host.calls == []
+    assert dialog.inner_dialog is None and host.calls == []
     host.press("Return", "Left", "Return")
     assert host.calls == [folder / "two.map"] and host.dialog is None
 
@@ -638,11 +642,11 @@ def test_failed_save_keeps_name_and_shows_reason(host: FakeHost, folder: Path) -
     dialog = SaveFileDialog(host, "Save the map under another name", ".map", "bad", save)
     host.open_dialog(dialog)
     host.press("Return")
-    assert host.dialog is dialog and dialog.inner is None and dialog.name == "bad.map"
-    assert dialog.note.text == f"{folder / 'bad.map'}: cannot be written: Permission denied"
+    assert host.dialog is dialog and dialog.inner_dialog is None and dialog.name == "bad.map"
+    assert dialog.problem_note.text == f"{folder / 'bad.map'}: cannot be written: Permission denied"
     host.clear_field()
     host.type("good")
-    assert dialog.note.text == ""
+    assert dialog.problem_note.text == ""
     host.press("Return")
     assert host.calls == [folder / "good.map"] and host.dialog is None
 
@@ -665,10 +669,10 @@ def test_long_error_is_shown_in_a_message_box(host: FakeHost, folder: Path) -> N
     dialog = save_file(host, folder)
     reason = "it cannot be written for a reason that takes long to tell; " * 20
     dialog.show_problem(reason)
-    assert isinstance(dialog.inner, MessageBox) and dialog.inner.problems == [reason]
-    assert dialog.note.text == "" and dialog.problem == reason
+    assert isinstance(dialog.inner_dialog, MessageBox) and dialog.inner_dialog.problems == [reason]
+    assert dialog.problem_note.text == "" and dialog.problem == reason
     host.press("Return")
-    assert dialog.inner is None and host.dialog is dialog
+    assert dialog.inner_dialog is None and host.dialog is dialog
 
 
 def test_choosing_a_file_fills_in_its_name(host: FakeHost, folder: Path) -> None:
@@ -678,8 +682,8 @@ def test_choosing_a_file_fills_in_its_name(host: FakeHost, folder: Path) -> None
 
 
 def test_save_dialog_does_not_start_in_the_shipped_folder(host: FakeHost) -> None:
-    host.settings.add_recent_file(files.example_files()[0])
-    assert not files.is_shipped_file(SaveFileDialog(host, "Save", ".map", "a", host.calls.append).folder)
+    host.settings.add_recent_file(opened_files.example_files()[0])
+    assert not opened_files.is_shipped_file(SaveFileDialog(host, "Save", ".map", "a", host.calls.append).shown_folder)
 
 
 @pytest.mark.parametrize(
@@ -725,8 +729,8 @@ def test_number_prompt_button_refuses_wrong_number(host: FakeHost) -> None:
     assert (
         host.dialog is dialog
         and host.calls == []
-        and dialog.focused_control is dialog.field
-        and dialog.field.text == "7"
+        and dialog.focused_control is dialog.number_field
+        and dialog.number_field.text == "7"
     )
 
 
@@ -736,9 +740,13 @@ def test_empty_name_is_refused(host: FakeHost) -> None:
     assert isinstance(dialog, TextPrompt)
     host.clear_field()
     press_button(host, "OK")
-    assert host.dialog is dialog and dialog.note.text == "Enter a name" and dialog.focused_control is dialog.field
+    assert (
+        host.dialog is dialog
+        and dialog.problem_note.text == "Enter a name"
+        and dialog.focused_control is dialog.text_field
+    )
     host.type("lazy")
-    assert dialog.note.text == ""
+    assert dialog.problem_note.text == ""
     host.press("Return")
     assert host.calls == ["lazy"] and host.dialog is None
 
@@ -747,21 +755,21 @@ def test_split_dialog_uses_parameter_labels_of_the_form(host: FakeHost) -> None:
     host.open_dialog(SplitDialog(host))
     assert isinstance(host.dialog, SplitDialog)
     spec = host.session.focused_walker.spec
-    words = [(item.cells[0], item.detail) for item in host.dialog.rows.items]
+    words = [(item.cells[0], item.detail_text) for item in host.dialog.choice_list.items]
     assert words[-1][0] == "Budget" and all(detail for _, detail in words)
     assert set(words[:-1]) <= {(display_name_of_param(param), param.help) for param in spec.params}
-    assert not any("_" in cell for item in host.dialog.rows.items for cell in item.cells)
+    assert not any("_" in cell for item in host.dialog.choice_list.items for cell in item.cells)
 
 
 def test_failed_split_is_reported_in_its_dialog(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
     def split(*given: object) -> None:
         raise ConfigError("split: expected a walking agent, got one at the goal")
 
-    monkeypatch.setattr(host.session.run.tree, "create_variants", split)
+    monkeypatch.setattr(host.session.run.branch_tree, "create_variants", split)
     host.open_dialog(SplitDialog(host))
     dialog = host.dialog
     host.press("Return")
-    assert host.dialog is dialog and dialog is not None and "got one at the goal" in dialog.note.text
+    assert host.dialog is dialog and dialog is not None and "got one at the goal" in dialog.problem_note.text
 
 
 @pytest.mark.parametrize(
@@ -776,8 +784,8 @@ def test_unsaved_question_discards_or_cancels(host: FakeHost, keys_pressed: list
 
 def test_unsaved_edits_beyond_the_map_are_saved_as_session(host: FakeHost) -> None:
     agent_edits.set_agent_param(host.session, FIRST_PANEL, "weight", 2.9)
-    painting.block_or_free_cells(host.session, [25], block=True)
-    branching.create_branch_at_current_tick(host.session)
+    cell_edits.block_or_free_cells(host.session, [25], block=True)
+    branch_actions.create_branch_at_current_tick(host.session)
     host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     assert isinstance(host.dialog, UnsavedQuestion) and "2 branches" in host.dialog.text
     host.press("Return")
@@ -786,9 +794,9 @@ def test_unsaved_edits_beyond_the_map_are_saved_as_session(host: FakeHost) -> No
 
 def test_unsaved_edits_are_saved_to_the_open_map(host: FakeHost, tmp_path: Path) -> None:
     path = write_map_file(tmp_path, ["....", "...."])
-    host.session = Session(files.open_any_file(path).scenario)
+    host.session = Session(opened_files.open_any_file(path).scenario)
     host.session.path = path
-    painting.block_or_free_cells(host.session, [2], block=True)
+    cell_edits.block_or_free_cells(host.session, [2], block=True)
     host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press("Return")
     assert host.calls == ["on"] and host.dialog is None
@@ -797,7 +805,7 @@ def test_unsaved_edits_are_saved_to_the_open_map(host: FakeHost, tmp_path: Path)
 
 def test_unsaved_edits_of_an_unnamed_map_ask_for_a_name(host: FakeHost, tmp_path: Path) -> None:
     host.settings.add_recent_file(tmp_path / "a.map")
-    painting.block_or_free_cells(host.session, [25], block=True)
+    cell_edits.block_or_free_cells(host.session, [25], block=True)
     host.open_dialog(UnsavedQuestion(host, lambda: host.calls.append("on")))
     host.press("Return")
     assert isinstance(host.dialog, SaveFileDialog)
@@ -816,7 +824,7 @@ def test_failed_map_save_discards_nothing(host: FakeHost, tmp_path: Path) -> Non
 def test_scroll_bar_drag_continues_outside_the_bar(host: FakeHost) -> None:
     dialog = MessageBox(host, "Broken", PROBLEMS)
     host.open_dialog(dialog)
-    area, bar = dialog.lines.element.rect, dialog.lines.scroll_bar
+    area, bar = dialog.scrolling_text.element.rect, dialog.scrolling_text.scroll_bar
     host.send(pygame.MOUSEBUTTONDOWN, pos=(area.right - 3, area.y + 5), button=1)
     for x, y in ((area.right - 3, area.y + 60), (area.x + 9, area.y + 90), (area.x - 200, area.bottom + 300)):
         before = bar.position
@@ -831,14 +839,14 @@ def test_scroll_bar_drag_continues_outside_the_bar(host: FakeHost) -> None:
 def test_a_long_message_scrolls(host: FakeHost) -> None:
     dialog = MessageBox(host, "Broken", PROBLEMS)
     host.open_dialog(dialog)
-    assert dialog.lines.scroll_bar.is_scrolling_needed
+    assert dialog.scrolling_text.scroll_bar.is_scrolling_needed
     host.press("End")
-    assert dialog.lines.scroll_bar.position == dialog.lines.scroll_bar.max_position
+    assert dialog.scrolling_text.scroll_bar.position == dialog.scrolling_text.scroll_bar.max_position
     host.press("Up")
-    assert 0 < dialog.lines.scroll_bar.position < dialog.lines.scroll_bar.max_position
-    host.send(pygame.MOUSEMOTION, pos=dialog.card.center, rel=(0, 0), buttons=(0, 0, 0))
+    assert 0 < dialog.scrolling_text.scroll_bar.position < dialog.scrolling_text.scroll_bar.max_position
+    host.send(pygame.MOUSEMOTION, pos=dialog.card_rect.center, rel=(0, 0), buttons=(0, 0, 0))
     host.send(pygame.MOUSEWHEEL, y=100, x=0)
-    assert dialog.lines.scroll_bar.position == 0
+    assert dialog.scrolling_text.scroll_bar.position == 0
     host.press("Return")
     assert host.dialog is None
 
@@ -849,7 +857,7 @@ def test_a_long_message_scrolls(host: FakeHost) -> None:
 def test_problem_list_finds_and_opens_a_problem(host: FakeHost) -> None:
     dialog = ProblemList(host)
     host.open_dialog(dialog)
-    assert len(dialog.rows.items) == 19 and dialog.focused_control is dialog.field
+    assert len(dialog.problem_row_list.items) == 19 and dialog.focused_control is dialog.search_field
     host.type("b5")
     assert [row.bucket for row in dialog.shown_problems] == [5]
     host.press("Return")
@@ -859,21 +867,21 @@ def test_problem_list_finds_and_opens_a_problem(host: FakeHost) -> None:
 
 
 def test_opened_problem_keeps_movement_rule_of_the_run(host: FakeHost) -> None:
-    host.session.set_movement(Movement(FOUR))
+    host.session.set_movement(Movement(FOUR_NEIGHBOURS))
     host.open_dialog(ProblemList(host))
     host.type("b5")
     host.press("Return")
     setup = host.setups[0]
-    assert setup.grid.movement == setup.map.movement == Movement(FOUR) and setup.listed_optimal is None
+    assert setup.grid.movement == setup.map.movement == Movement(FOUR_NEIGHBOURS) and setup.listed_optimal is None
 
 
 def test_bad_problems_are_dimmed_and_cannot_be_opened(host: FakeHost) -> None:
     dialog = ProblemList(host)
     host.open_dialog(dialog)
     assert "1 of them cannot be run" in dialog.hint
-    host.focus(dialog.field)
+    host.focus(dialog.search_field)
     host.type("blocked")
-    assert [row.goal for row in dialog.shown_problems] == [(10, 10)] and dialog.rows.items[0].is_dim
+    assert [row.goal for row in dialog.shown_problems] == [(10, 10)] and dialog.problem_row_list.items[0].is_dim
     assert not dialog.open_button.can_focus
     host.press("Return")
     assert host.setups == [] and host.dialog is dialog
@@ -882,32 +890,32 @@ def test_bad_problems_are_dimmed_and_cannot_be_opened(host: FakeHost) -> None:
 def test_problem_list_sorts_by_key_and_click(host: FakeHost) -> None:
     dialog = ProblemList(host)
     host.open_dialog(dialog)
-    host.focus(dialog.rows)
+    host.focus(dialog.problem_row_list)
     host.press("Right", "Space")
-    assert dialog.sort_by == (1, True)
+    assert dialog.sort_order == (1, True)
     assert [row.bucket for row in dialog.shown_problems] == list(range(19, 0, -1))
-    rect = dialog.rows.element.rect
+    rect = dialog.problem_row_list.element.rect
     host.click((rect.x + 40, rect.y + 10))
-    assert dialog.sort_by == (0, False) and dialog.shown_problems[0].number == 0
+    assert dialog.sort_order == (0, False) and dialog.shown_problems[0].row_index == 0
     host.press("End")
-    assert dialog.rows.place == 18
+    assert dialog.problem_row_list.selected_index == 18
 
 
 def test_comparison_table_sorts_and_updates_live(host: FakeHost) -> None:
-    host.session.advance(20)
+    host.session.advance_by_ticks(20)
     dialog = ComparisonTable(host)
     host.open_dialog(dialog)
-    labels = [item.cells[0] for item in dialog.rows.items]
+    labels = [item.cells[0] for item in dialog.agent_list.items]
     assert labels == ["first", "RTB-WA*"]
     cost = [column.key for column in SHOWN_COLUMNS].index("cost")
     host.press(*["Right"] * (cost + 1))
-    costs = [item.cells[cost] for item in dialog.rows.items]
+    costs = [item.cells[cost] for item in dialog.agent_list.items]
     assert costs == sorted(costs, key=float)
     host.press("Space")
-    assert [item.cells[cost] for item in dialog.rows.items] == costs[::-1]
-    host.session.advance(15)
+    assert [item.cells[cost] for item in dialog.agent_list.items] == costs[::-1]
+    host.session.advance_by_ticks(15)
     host.frame(0.1, times=4)
-    assert [item.cells[cost] for item in dialog.rows.items] != costs[::-1]
+    assert [item.cells[cost] for item in dialog.agent_list.items] != costs[::-1]
     assert f"tick {host.session.tick}" in dialog.hint
     host.press("Return")
     assert host.session.focused_walker and host.session.focused_walker.label in labels
@@ -920,9 +928,9 @@ def test_comparison_table_is_exported_as_csv(host: FakeHost, tmp_path: Path) -> 
     button = next(c for c in dialog.controls if isinstance(c, Button) and "CSV" in c.label)
     host.focus(button)
     host.press("Return")
-    assert isinstance(dialog.inner, SaveFileDialog)
+    assert isinstance(dialog.inner_dialog, SaveFileDialog)
     host.press("Return")
-    assert dialog.inner is None and host.dialog is dialog
+    assert dialog.inner_dialog is None and host.dialog is dialog
     assert [path.suffix for path in tmp_path.iterdir()] == [".csv"] and host.said[0].startswith("Saved A title- with")
 
 
@@ -933,11 +941,11 @@ def test_failed_table_export_is_reported_in_its_dialog(host: FakeHost, tmp_path:
     button = next(c for c in dialog.controls if isinstance(c, Button) and "CSV" in c.label)
     host.focus(button)
     host.press("Return")
-    inner = dialog.inner
+    inner = dialog.inner_dialog
     assert isinstance(inner, SaveFileDialog)
     (tmp_path / "taken.csv").mkdir()
     inner._save_and_close(tmp_path / "taken.csv")
-    assert host.dialog is dialog and dialog.inner is inner and "cannot be written" in inner.note.text
+    assert host.dialog is dialog and dialog.inner_dialog is inner and "cannot be written" in inner.problem_note.text
     assert host.said == []
 
 
@@ -945,13 +953,13 @@ def test_failed_table_export_is_reported_in_its_dialog(host: FakeHost, tmp_path:
 
 
 def choice_control(dialog: RecordDialog, name: str) -> ChoiceControl:
-    control = dialog.form._row_of_param(name).controls[0]
+    control = dialog.option_form._row_of_param(name).controls[0]
     assert isinstance(control, ChoiceControl)
     return control
 
 
 def field_control(dialog: RecordDialog | MapGeneratorDialog, name: str) -> TextField:
-    control = dialog.form._row_of_param(name).controls[-1]
+    control = dialog.option_form._row_of_param(name).controls[-1]
     assert isinstance(control, TextField)
     return control
 
@@ -961,10 +969,10 @@ def test_gif_offers_only_valid_frame_rates(host: FakeHost) -> None:
     host.open_dialog(dialog)
     dialog.values["frames_per_second"] = "60"
     dialog.rebuild_widgets()
-    choice_control(dialog, "format").choose("gif")
+    choice_control(dialog, "format").choose_value("gif")
     rate = choice_control(dialog, "frames_per_second")
     assert [value for value, _ in rate.options] == ["10", "20", "25", "50"] and rate.chosen_value == "50"
-    assert "a gif does not support 60" in dialog.form._row_of_param("frames_per_second").problem
+    assert "a gif does not support 60" in dialog.option_form._row_of_param("frames_per_second").problem_text
     dialog.rebuild_widgets()
     rate = choice_control(dialog, "frames_per_second")
     assert len(rate.options) == 4 and rate.chosen_value == "50", "also after the window has changed"
@@ -975,24 +983,27 @@ def test_gif_offers_only_valid_frame_rates(host: FakeHost) -> None:
     host.open_dialog(RecordDialog(host, host.calls.append))
     assert isinstance(host.dialog, RecordDialog)
     assert len(choice_control(host.dialog, "frames_per_second").options) == 4, "a gif is what was made last"
-    choice_control(host.dialog, "format").choose("mp4")
-    assert choice_control(host.dialog, "frames_per_second").chosen_value == "25" and not host.dialog.form.problems
+    choice_control(host.dialog, "format").choose_value("mp4")
+    assert (
+        choice_control(host.dialog, "frames_per_second").chosen_value == "25"
+        and not host.dialog.option_form.problem_texts
+    )
     assert len(choice_control(host.dialog, "frames_per_second").options) == 6
 
 
 def test_reversed_tick_range_is_not_exported(host: FakeHost) -> None:
     dialog = ExportDialog(host, host.calls.append, 0, 30)
     host.open_dialog(dialog)
-    choice_control(dialog, "format").choose("webm")
+    choice_control(dialog, "format").choose_value("webm")
     host.focus(field_control(dialog, "from_tick"))
     host.type("500")
     host.press("Return")
     assert host.dialog is dialog and host.calls == [] and dialog.focused_control is field_control(dialog, "to_tick")
-    assert dialog.form.problems == ["expected 500 or later, got 30"]
+    assert dialog.option_form.problem_texts == ["expected 500 or later, got 30"]
     assert (dialog.values["from_tick"], dialog.values["format"]) == (500, "webm")
     host.type("x")
     host.press("Return")
-    assert "expected a whole number" in dialog.form.problems[0] and host.calls == []
+    assert "expected a whole number" in dialog.option_form.problem_texts[0] and host.calls == []
     host.focus(field_control(dialog, "from_tick"))
     host.type("30")
     host.frame(1.0)
@@ -1006,11 +1017,11 @@ def test_reversed_tick_range_is_not_exported(host: FakeHost) -> None:
 def test_reversed_marked_range_is_reported_immediately(host: FakeHost) -> None:
     dialog = ExportDialog(host, host.calls.append, 50, 10)
     host.open_dialog(dialog)
-    assert dialog.form.problems == ["expected 50 or later, got 10"]
+    assert dialog.option_form.problem_texts == ["expected 50 or later, got 10"]
     host.focus(field_control(dialog, "from_tick"))
     host.type("5")
     host.frame(1.0)
-    assert dialog.form.problems == []
+    assert dialog.option_form.problem_texts == []
 
 
 def test_failed_recording_start_keeps_the_form(host: FakeHost) -> None:
@@ -1019,14 +1030,17 @@ def test_failed_recording_start_keeps_the_form(host: FakeHost) -> None:
 
     dialog = RecordDialog(host, begin)
     host.open_dialog(dialog)
-    choice_control(dialog, "size").choose("640 x 360")
+    choice_control(dialog, "size").choose_value("640 x 360")
     host.press("Return")
-    assert host.dialog is dialog and dialog.note.text == "/recordings: expected a folder for recordings, got a file"
+    assert (
+        host.dialog is dialog
+        and dialog.problem_note.text == "/recordings: expected a folder for recordings, got a file"
+    )
     assert choice_control(dialog, "size").chosen_value == "640 x 360" and host.said == []
     dialog.rebuild_widgets()
-    assert dialog.note.text and choice_control(dialog, "size").chosen_value == "640 x 360"
-    choice_control(dialog, "part").choose("window")
-    assert dialog.note.text == ""
+    assert dialog.problem_note.text and choice_control(dialog, "size").chosen_value == "640 x 360"
+    choice_control(dialog, "part").choose_value("window")
+    assert dialog.problem_note.text == ""
 
 
 # --- maps -----------------------------------------------------------------------------------------
@@ -1065,8 +1079,8 @@ def test_map_parameters_are_set_by_field_and_slider(host: FakeHost) -> None:
 
 def press_button(host: FakeHost, label: str) -> None:
     dialog = host.dialog
-    while dialog is not None and dialog.inner is not None:
-        dialog = dialog.inner
+    while dialog is not None and dialog.inner_dialog is not None:
+        dialog = dialog.inner_dialog
     assert dialog is not None
     button = next(c for c in dialog.controls if isinstance(c, Button) and c.label == label)
     host.click(button.element.rect.center)
@@ -1082,7 +1096,11 @@ def test_wrong_number_generates_no_map(host: FakeHost, way: str) -> None:
     host.type("5000")
     host.press("Return") if way == "Return" else press_button(host, "Generate")
     assert host.dialog is dialog and host.setups == []
-    assert dialog.focused_control is field and field.text == "5000" and "from 16 to 2,048" in dialog.form.problems[0]
+    assert (
+        dialog.focused_control is field
+        and field.text == "5000"
+        and "from 16 to 2,048" in dialog.option_form.problem_texts[0]
+    )
     host.clear_field()
     host.type("50")
     host.press("Return")
@@ -1092,16 +1110,16 @@ def test_wrong_number_generates_no_map(host: FakeHost, way: str) -> None:
 def test_wrong_number_is_scrolled_into_view(host: FakeHost) -> None:
     dialog = MapGeneratorDialog(host)
     host.open_dialog(dialog)
-    dialog.rows.select([spec.kind for spec in GENERATORS].index("caves"))
-    last = dialog.form.controls()[-1]
+    dialog.map_kind_list.select_row([spec.kind for spec in GENERATOR_SPECS].index("caves"))
+    last = dialog.option_form.controls()[-1]
     assert isinstance(last, TextField)
     host.focus(last)
     host.type("-7")
-    host.focus(dialog.rows)
+    host.focus(dialog.map_kind_list)
     host.press("Return")
     host.frame(times=3)
     assert dialog.focused_control is last and host.setups == []
-    assert dialog.form.rect.move(dialog.card.topleft).contains(last.element.rect)
+    assert dialog.option_form.rect.move(dialog.card_rect.topleft).contains(last.element.rect)
 
 
 def test_new_seed_changes_map_and_old_seed_restores_it(host: FakeHost) -> None:
@@ -1109,10 +1127,10 @@ def test_new_seed_changes_map_and_old_seed_restores_it(host: FakeHost) -> None:
     host.open_dialog(dialog)
     host.frame()
     assert dialog.generated_map is not None
-    first, seed = dialog.generated_map.grid.rows(), dialog.values["rooms"]["seed"]
+    first, seed = dialog.generated_map.grid.text_rows(), dialog.values["rooms"]["seed"]
     host.press("F8")
     host.frame()
-    assert dialog.values["rooms"]["seed"] != seed and dialog.generated_map.grid.rows() != first
+    assert dialog.values["rooms"]["seed"] != seed and dialog.generated_map.grid.text_rows() != first
     field = next(
         c for c in dialog.controls if isinstance(c, TextField) and c.text == str(dialog.values["rooms"]["seed"])
     )
@@ -1120,28 +1138,28 @@ def test_new_seed_changes_map_and_old_seed_restores_it(host: FakeHost) -> None:
     host.type(str(seed))
     host.press("Tab")  # leaving the field is enough
     host.frame()
-    assert dialog.generated_map.grid.rows() == first
+    assert dialog.generated_map.grid.text_rows() == first
 
 
 def test_conflicting_map_parameters_are_reported(host: FakeHost) -> None:
     dialog = MapGeneratorDialog(host)
     host.open_dialog(dialog)
-    dialog.rows.select([spec.kind for spec in GENERATORS].index("maze"))
+    dialog.map_kind_list.select_row([spec.kind for spec in GENERATOR_SPECS].index("maze"))
     dialog.values["maze"].update(width=16, height=16, corridor=30)
     dialog.rebuild_widgets()
     host.press("Return")
     assert host.setups == [] and "corridor: expected at most" in dialog.problem
 
 
-@pytest.mark.parametrize("place", range(len(GENERATORS)), ids=[spec.kind for spec in GENERATORS])
+@pytest.mark.parametrize("place", range(len(GENERATOR_SPECS)), ids=[spec.kind for spec in GENERATOR_SPECS])
 def test_every_map_kind_can_be_generated(host: FakeHost, place: int) -> None:
     dialog = MapGeneratorDialog(host)
     host.open_dialog(dialog)
     host.press(*["Down"] * place)
     host.frame()
-    assert dialog.generated_map is not None and dialog.generated_map.recipe["kind"] == GENERATORS[place].kind
+    assert dialog.generated_map is not None and dialog.generated_map.recipe["kind"] == GENERATOR_SPECS[place].kind
     host.press("Return")
-    Session(host.setups[0]).advance(3)
+    Session(host.setups[0]).advance_by_ticks(3)
 
 
 def test_thumbnail_shows_walls_start_and_goal(host: FakeHost) -> None:
@@ -1165,19 +1183,21 @@ def open_agent_editor(host: FakeHost, kind: str = "rtb-wa") -> tuple[AgentEditor
 
 
 def control_of_kind(dialog: AgentEditor, name: str, kind: type) -> Control:
-    row = next(row for row in dialog.form.rows if row.param.name == name)
+    row = next(row for row in dialog.option_form.param_rows if row.param.name == name)
     return next(control for control in row.controls if isinstance(control, kind))
 
 
 def test_agent_slider_sets_parameter_during_the_run(host: FakeHost) -> None:
     dialog, walker = open_agent_editor(host)
-    host.session.advance(5)
+    host.session.advance_by_ticks(5)
     host.focus(control_of_kind(dialog, "weight", Slider))
     host.press("Right", "Right", "Left")
     assert walker.params["weight"] == 3.0  # a moment's rest first
     host.frame(0.2)
     assert walker.params["weight"] == pytest.approx(3.2)
-    assert [type(command).__name__ for _, command in user_commands(host.session.run.timeline)] == ["SetParam"]
+    assert [type(command).__name__ for _, command in user_commands(host.session.run.focused_branch_timeline)] == [
+        "SetParam"
+    ]
 
 
 def test_agent_field_sets_number_and_reports_wrong_one(host: FakeHost) -> None:
@@ -1185,12 +1205,12 @@ def test_agent_field_sets_number_and_reports_wrong_one(host: FakeHost) -> None:
     host.focus(control_of_kind(dialog, "weight", TextField))
     host.type("0.5")
     host.frame(1.0)
-    assert walker.params["weight"] == 3.0 and "from 1 to 100" in dialog.form.problems[0]
+    assert walker.params["weight"] == 3.0 and "from 1 to 100" in dialog.option_form.problem_texts[0]
     host.press("Return")
-    assert host.dialog is dialog and user_commands(host.session.run.timeline) == []
+    assert host.dialog is dialog and user_commands(host.session.run.focused_branch_timeline) == []
     host.clear_field()
     host.type("7")
-    assert dialog.form.problems == []
+    assert dialog.option_form.problem_texts == []
     host.press("Return")
     assert walker.params["weight"] == 7.0 and host.dialog is dialog, "what is typed next must not become commands"
     host.press("Escape")
@@ -1204,13 +1224,13 @@ def test_leaving_a_field_with_invalid_text_restores_its_value(host: FakeHost) ->
     host.focus(field)
     host.type("abc")
     host.press("Tab")
-    assert field.text == "3" and dialog.form.problems == []
+    assert field.text == "3" and dialog.option_form.problem_texts == []
 
 
 def test_agent_with_wrong_number_is_not_added(host: FakeHost) -> None:
     dialog = AgentEditor(host, None)
     host.open_dialog(dialog)
-    dialog.rows.select([s.key for s in SPECS].index("tb-wa"))
+    dialog.algorithm_list.select_row([s.key for s in AGENT_SPECS].index("tb-wa"))
     field = control_of_kind(dialog, "weight", TextField)
     assert isinstance(field, TextField)
     host.focus(field)
@@ -1219,18 +1239,18 @@ def test_agent_with_wrong_number_is_not_added(host: FakeHost) -> None:
     assert host.dialog is dialog and len(host.session.run.world.walkers) == 2
     assert dialog.focused_control is field and field.text == "5000"
     assert dialog.problem == "", "it stands below the field, whole"
-    row = dialog.form._row_of_param("weight")
-    assert row.problem == "expected a number from 1 to 100, got '5000'" and row.has_room_for_text(row.problem)
+    row = dialog.option_form._row_of_param("weight")
+    assert row.problem_text == "expected a number from 1 to 100, got '5000'" and row.has_room_for_text(row.problem_text)
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+@pytest.mark.parametrize("spec", AGENT_SPECS, ids=lambda spec: spec.key)
 def test_form_rows_have_room_for_their_error_messages(host: FakeHost, spec) -> None:  # type: ignore[no-untyped-def]
     dialog = AgentEditor(host, None)
     host.open_dialog(dialog)
     dialog.own_budget = 5
-    dialog.rows.select([s.key for s in SPECS].index(spec.key))
+    dialog.algorithm_list.select_row([s.key for s in AGENT_SPECS].index(spec.key))
     dialog.rebuild_widgets()
-    for row in dialog.form.rows:
+    for row in dialog.option_form.param_rows:
         if isinstance(row.controls[-1], TextField):
             with pytest.raises(ConfigError) as caught:
                 row.param.parse_value("-123456789")
@@ -1250,12 +1270,13 @@ def test_form_rows_have_room_for_their_error_messages(host: FakeHost, spec) -> N
 def test_agent_list_uses_available_window_height(size: tuple[int, int], scale: float, fewest: int) -> None:
     host = FakeHost(size, scale)
     dialog, _ = open_agent_editor(host, "tba")
-    assert dialog.rows.scroll_bar.view // dialog.to_px(ROW_HEIGHT) >= fewest
-    row = dialog.form._row_of_param("share")
-    assert row.rect.height <= dialog.form.rect.height, "a whole parameter is in view"
-    top = dialog.rows.element.rect.bottom
-    assert top <= dialog.card.y + dialog.form.rect.top and dialog.form.rect.bottom <= dialog.card.height - dialog.to_px(
-        FOOTER_HEIGHT
+    assert dialog.algorithm_list.scroll_bar.viewport_height // dialog.to_px(ROW_HEIGHT) >= fewest
+    row = dialog.option_form._row_of_param("share")
+    assert row.rect.height <= dialog.option_form.rect.height, "a whole parameter is in view"
+    top = dialog.algorithm_list.element.rect.bottom
+    assert (
+        top <= dialog.card_rect.y + dialog.option_form.rect.top
+        and dialog.option_form.rect.bottom <= dialog.card_rect.height - dialog.to_px(FOOTER_HEIGHT)
     )
 
 
@@ -1266,8 +1287,8 @@ def test_long_budget_error_is_fully_visible(host: FakeHost) -> None:
     host.focus(control_of_kind(dialog, "budget", TextField))
     host.type("1")
     host.frame(1.0)
-    assert "one trace step a tick, got 1, which at share" in dialog.note.text
-    assert dialog.note.has_room_for_text(dialog.note.text)
+    assert "one trace step a tick, got 1, which at share" in dialog.problem_note.text
+    assert dialog.problem_note.has_room_for_text(dialog.problem_note.text)
     dialog.on_confirm()
     assert host.dialog is None, "the value has gone back: nothing is left to be put right"
 
@@ -1300,7 +1321,7 @@ def test_agent_budget_can_be_own_or_shared(host: FakeHost) -> None:
     assert walker.budget == 40
     host.focus(control_of_kind(dialog, "own_budget", CheckBox))
     host.press("Space")
-    assert walker.budget is None and not any(row.param.name == "budget" for row in dialog.form.rows)
+    assert walker.budget is None and not any(row.param.name == "budget" for row in dialog.option_form.param_rows)
     host.press("Space")
     assert walker.budget == host.session.run.world.budget
 
@@ -1312,32 +1333,38 @@ def test_budget_refused_by_the_agent_is_reported(host: FakeHost) -> None:
     host.focus(control_of_kind(dialog, "budget", TextField))
     host.type("1")
     host.frame(1.0)
-    assert walker.budget == 3 and "at least one expansion" in dialog.form.problems[0]
-    assert host.session.user_messages.until_next_edit == []
+    assert walker.budget == 3 and "at least one expansion" in dialog.option_form.problem_texts[0]
+    assert host.session.user_messages.messages_until_next_edit == []
     host.frame(0.0)
-    assert dialog.form.values["budget"] == 3
+    assert dialog.option_form.values["budget"] == 3
 
 
 def test_new_agent_kind_is_applied_after_debounce(host: FakeHost) -> None:
     dialog, walker = open_agent_editor(host)
-    host.focus(dialog.rows)
+    host.focus(dialog.algorithm_list)
     host.press("Up", "Up", "Down")
-    assert host.session.run.world.walker(walker.id) is walker
+    assert host.session.run.world.walker_with_id(walker.id) is walker
     host.frame(0.2, times=3)
     kinds = [w.spec.key for w in host.session.run.world.walkers]
-    expected = SPECS[[spec.key for spec in SPECS].index("rtb-wa") - 1].key
-    assert kinds == ["tba", expected] and dialog.walker is host.session.run.world.walkers[1]
-    assert sum(type(command).__name__ == "AddAgent" for _, command in user_commands(host.session.run.timeline)) == 1
+    expected = AGENT_SPECS[[spec.key for spec in AGENT_SPECS].index("rtb-wa") - 1].key
+    assert kinds == ["tba", expected] and dialog.edited_walker is host.session.run.world.walkers[1]
+    assert (
+        sum(
+            type(command).__name__ == "AddAgent"
+            for _, command in user_commands(host.session.run.focused_branch_timeline)
+        )
+        == 1
+    )
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+@pytest.mark.parametrize("spec", AGENT_SPECS, ids=lambda spec: spec.key)
 def test_every_agent_kind_can_be_added(host: FakeHost, spec) -> None:  # type: ignore[no-untyped-def]
     host.open_dialog(AgentEditor(host, None))
     dialog = host.dialog
     assert isinstance(dialog, AgentEditor)
-    dialog.rows.select([s.key for s in SPECS].index(spec.key))
+    dialog.algorithm_list.select_row([s.key for s in AGENT_SPECS].index(spec.key))
     host.frame(times=2)
-    assert [row.param for row in dialog.form.rows][: len(spec.params)] == list(spec.params)
+    assert [row.param for row in dialog.option_form.param_rows][: len(spec.params)] == list(spec.params)
     dialog.own_budget = 50
     host.press("Return")
     assert host.dialog is None and host.session.run.world.walkers[-1].spec is spec
@@ -1346,7 +1373,7 @@ def test_every_agent_kind_can_be_added(host: FakeHost, spec) -> None:  # type: i
 def test_agent_with_invalid_budget_is_not_added(host: FakeHost) -> None:
     dialog = AgentEditor(host, None)
     host.open_dialog(dialog)
-    dialog.rows.select([s.key for s in SPECS].index("tba"))
+    dialog.algorithm_list.select_row([s.key for s in AGENT_SPECS].index("tba"))
     dialog.own_budget = 1
     host.press("Return")
     assert host.dialog is dialog and "budget" in dialog.problem and len(host.session.run.world.walkers) == 2
@@ -1356,7 +1383,7 @@ def test_remove_button_removes_the_agent(host: FakeHost) -> None:
     dialog, walker = open_agent_editor(host)
     host.focus(next(c for c in dialog.controls if isinstance(c, Button) and c.label == "Remove"))
     host.press("Return")
-    assert host.dialog is None and host.session.run.world.walker(walker.id) is None
+    assert host.dialog is None and host.session.run.world.walker_with_id(walker.id) is None
 
 
 def test_agent_editor_follows_external_changes(host: FakeHost) -> None:
@@ -1367,8 +1394,8 @@ def test_agent_editor_follows_external_changes(host: FakeHost) -> None:
     assert isinstance(field, TextField) and field.text == "9"
     host.session.start_over(keeps_map=False)
     host.frame()
-    assert dialog.walker is host.session.run.world.walkers[1]
-    agent_edits.replace_agent(host.session, PanelKey(0, dialog.walker.id), AgentConfig("tb-gbfs"))
+    assert dialog.edited_walker is host.session.run.world.walkers[1]
+    agent_edits.replace_agent(host.session, PanelKey(0, dialog.edited_walker.id), AgentConfig("tb-gbfs"))
     host.frame()
     assert host.dialog is None  # the agent that was edited is gone
 
@@ -1377,8 +1404,8 @@ def test_agent_editor_leaves_input_outside_its_card_to_the_window(host: FakeHost
     dialog, _ = open_agent_editor(host)
     assert not host.send(pygame.MOUSEMOTION, pos=(50, 300), rel=(0, 0), buttons=(0, 0, 0))
     assert not host.send(pygame.MOUSEWHEEL, y=1, x=0)
-    assert host.send(pygame.MOUSEBUTTONDOWN, pos=dialog.card.center, button=1)
-    host.focus(dialog.rows)
+    assert host.send(pygame.MOUSEBUTTONDOWN, pos=dialog.card_rect.center, button=1)
+    host.focus(dialog.algorithm_list)
     assert host.press("Down") and not host.press("Space") and not host.press("Ctrl+z")
     field = control_of_kind(dialog, "weight", TextField) if dialog.chosen_agent_spec.param("weight") else None
     if field:
@@ -1405,14 +1432,16 @@ def test_slider_is_set_by_click(host: FakeHost) -> None:
 
 def test_form_scrolls_to_the_focused_control(host: FakeHost) -> None:
     dialog, _ = open_agent_editor(host, "tba")
-    last = dialog.form.controls()[-1]
-    assert dialog.form.scroller.scroll_bar.is_scrolling_needed
+    last = dialog.option_form.controls()[-1]
+    assert dialog.option_form.scrolling_area.scroll_bar.is_scrolling_needed
     host.focus(last)
     host.frame(times=3)
-    assert dialog.form.rect.move(dialog.card.topleft).contains(last.element.rect)
-    host.focus(dialog.form.controls()[1])
+    assert dialog.option_form.rect.move(dialog.card_rect.topleft).contains(last.element.rect)
+    host.focus(dialog.option_form.controls()[1])
     host.frame(times=3)
-    assert dialog.form.rect.move(dialog.card.topleft).contains(dialog.form.controls()[1].element.rect)
+    assert dialog.option_form.rect.move(dialog.card_rect.topleft).contains(
+        dialog.option_form.controls()[1].element.rect
+    )
 
 
 # --- settings -----------------------------------------------------------------------------------------
@@ -1420,14 +1449,14 @@ def test_form_scrolls_to_the_focused_control(host: FakeHost) -> None:
 
 def test_settings_dialog_covers_all_settings(host: FakeHost) -> None:
     dialog = settings_of(host)
-    names = {param.name for param in FORM_PARAMS} | set(FOLDER_LABELS)
+    names = {param.name for param in SETTINGS_FORM_PARAMS} | set(FOLDER_LABELS)
     assert {"theme", "ui_scale", "heat_colours", "keyframe_mb", "prepared_mb", "recordings", "files_folder"} <= names
     host.open_dialog(dialog)
-    choice = next(row for row in dialog.form.rows if row.param.name == "heat_colours").controls[0]
+    choice = next(row for row in dialog.option_form.param_rows if row.param.name == "heat_colours").controls[0]
     host.focus(choice)
     host.press("Right")
     host.frame(times=2)
-    assert host.settings.heat.colours == "cividis" and host.calls == ["applied"]
+    assert host.settings.heat.colour_map == "cividis" and host.calls == ["applied"]
 
 
 @pytest.mark.parametrize(
@@ -1442,30 +1471,30 @@ def test_settings_dialog_opens_in_the_smallest_windows(size: tuple[int, int], sc
 
 def test_settings_folder_is_validated_and_stored(host: FakeHost, tmp_path: Path) -> None:
     host.open_dialog(dialog := settings_of(host))
-    field = dialog.fields["recordings"]
+    field = dialog.folder_fields["recordings"]
     assert field.text == "/usual/folder"
     host.focus(field)
     host.clear_field()
     host.type(str(tmp_path / "no" / "such"))
     host.press("Tab")
     assert host.settings.recordings == "" and "There is no folder" in dialog.problem
-    field.set(str(tmp_path / "new"))
+    field.set_text(str(tmp_path / "new"))
     dialog.on_confirm()
     assert host.settings.recordings == str(tmp_path / "new") and host.dialog is None, "it is made when it is needed"
 
 
 def test_folder_set_by_environment_cannot_be_changed(host: FakeHost, tmp_path: Path) -> None:
     host.open_dialog(dialog := settings_of(host, "BACKMOVE_RECORDINGS says where they go"))
-    dialog.fields["recordings"].set(str(tmp_path))
+    dialog.folder_fields["recordings"].set_text(str(tmp_path))
     dialog.on_confirm()
     assert host.settings.recordings == "" and "BACKMOVE_RECORDINGS" in dialog.problem and host.dialog is dialog
 
 
 def test_files_folder_setting_is_the_start_of_file_dialogs(host: FakeHost, tmp_path: Path) -> None:
-    host.settings.add_recent_file(files.example_files()[0])
+    host.settings.add_recent_file(opened_files.example_files()[0])
     host.settings.files_folder = str(tmp_path)
     host.open_dialog(dialog := OpenFileDialog(host))
-    assert dialog.folder == tmp_path
+    assert dialog.shown_folder == tmp_path
 
 
 # --- tables that are wider than their dialog ------------------------------------------------------------
@@ -1474,36 +1503,36 @@ def test_files_folder_setting_is_the_start_of_file_dialogs(host: FakeHost, tmp_p
 @pytest.mark.parametrize("size", [(1920, 1080), (1600, 900), (1000, 700)])
 def test_comparison_columns_are_never_truncated(size: tuple[int, int]) -> None:
     host = FakeHost(size)
-    host.session.advance(40)
+    host.session.advance_by_ticks(40)
     host.open_dialog(dialog := ComparisonTable(host))
     seen = set()
     for column in range(len(SHOWN_COLUMNS)):
-        dialog.rows._sort_by_column(column, False)
-        boxes = dialog.rows._column_spans()
+        dialog.agent_list._sort_by_column(column, False)
+        boxes = dialog.agent_list._column_spans()
         assert boxes[0][1] and boxes[column][1], "the names stay, and the column that is chosen is in view"
         seen |= {place for place, (left, width) in enumerate(boxes) if width}
         for place, (left, width) in enumerate(boxes):
             assert not width or width >= dialog.to_px(SHOWN_COLUMNS[place].width)
-            assert left + width <= dialog.rows.element.rect.width
+            assert left + width <= dialog.agent_list.element.rect.width
     assert seen == set(range(len(SHOWN_COLUMNS)))
 
 
 def test_comparison_header_arrows_page_through_columns() -> None:
     host = FakeHost((1000, 700))
     host.open_dialog(dialog := ComparisonTable(host))
-    first = [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width]
-    dialog.rows._handle_press(dialog.rows.element.rect.width - dialog.to_px(4), 4)
-    later = [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width]
+    first = [place for place, (_, width) in enumerate(dialog.agent_list._column_spans()) if width]
+    dialog.agent_list._handle_press_on_list(dialog.agent_list.element.rect.width - dialog.to_px(4), 4)
+    later = [place for place, (_, width) in enumerate(dialog.agent_list._column_spans()) if width]
     assert later[0] == 0 and later[1] == first[-1], "the last one that was seen is the first one now"
-    dialog.rows._handle_press(dialog.to_px(140), 4)
-    assert [place for place, (_, width) in enumerate(dialog.rows._column_spans()) if width] == first
+    dialog.agent_list._handle_press_on_list(dialog.to_px(140), 4)
+    assert [place for place, (_, width) in enumerate(dialog.agent_list._column_spans()) if width] == first
 
 
 def test_help_page_keeps_a_readable_font_size() -> None:
     for size in ((1000, 700), (1600, 900)):
         host = FakeHost(size)
         host.open_dialog(dialog := HelpOverlay(host))
-        assert dialog.page.size >= 12
+        assert dialog.help_page.size >= 12
 
 
 @pytest.mark.parametrize("size", [(640, 480), (1000, 700), (1366, 768), (1600, 900)])
@@ -1511,47 +1540,51 @@ def test_help_page_truncates_no_text_and_repeats_group_headings(size: tuple[int,
     """A second column began with "Hand tool" and no word of what it belongs to; ten lines ended in dots."""
     host = FakeHost(size)
     host.open_dialog(dialog := HelpOverlay(host))
-    page, shown = dialog.page, []
-    for number, column in enumerate(page.columns):
-        assert not column[0].words and column[0].keys, "a column begins with the name of a group"
+    page, shown = dialog.help_page, []
+    for number, column in enumerate(page.page_columns):
+        assert not column[0].help_text_lines and column[0].keys, "a column begins with the name of a group"
         for line in column:
-            room = page.column_width - line.start
-            assert all(dialog.pen.text_width(words, page.size) <= room for words in line.words)
-            shown += [" ".join(line.words)] if line.words else []
+            room = page.column_width - line.help_text_x
+            assert all(dialog.canvas.text_width(words, page.size) <= room for words in line.help_text_lines)
+            shown += [" ".join(line.help_text_lines)] if line.help_text_lines else []
         if number and column[0].keys.endswith(", continued"):
-            before = [line.keys for line in page.columns[number - 1] if not line.words][-1]
+            before = [line.keys for line in page.page_columns[number - 1] if not line.help_text_lines][-1]
             assert column[0].keys.removesuffix(", continued") == before.removesuffix(", continued")
-    assert shown == [line.help for line in page.lines if line.help]
+    assert shown == [line.help_text for line in page.shown_lines if line.help_text]
 
 
 def test_form_errors_persist_when_the_window_is_resized(host: FakeHost) -> None:
     dialog = MapGeneratorDialog(host)
     host.open_dialog(dialog)
-    row = next(row for row in dialog.form.rows if row.param.name == "width")
-    assert row.slider is not None
-    place = row.slider.value
+    row = next(row for row in dialog.option_form.param_rows if row.param.name == "width")
+    assert row.value_slider is not None
+    place = row.value_slider.slider_step
     for text in ("40", "2"):
-        row.field.set(text)
+        row.number_field.set_text(text)
         row.parse_typed_text(text)
-    assert row.is_invalid and row.slider.value == place, "the slider shows what holds, as the preview does"
+    assert row.has_invalid_text and row.value_slider.slider_step == place, (
+        "the slider shows what holds, as the preview does"
+    )
     dialog.rebuild_widgets()
-    row = next(row for row in dialog.form.rows if row.param.name == "width")
-    assert row.field.text == "2" and row.is_invalid and dialog.form.has_invalid_row()
+    row = next(row for row in dialog.option_form.param_rows if row.param.name == "width")
+    assert row.number_field.text == "2" and row.has_invalid_text and dialog.option_form.has_invalid_row()
 
 
 @pytest.mark.parametrize(("size", "scale"), [((800, 600), 2.0), ((640, 480), 1.5)])
 def test_settings_are_split_into_pages_in_small_windows(size: tuple[int, int], scale: float) -> None:
     host = FakeHost(size, scale)
     host.open_dialog(dialog := settings_of(host))
-    for page in PAGES:
+    for page in SETTINGS_PAGES:
         host.focus(next(c for c in dialog.controls if isinstance(c, ChoiceControl)))
-        while dialog.page != page:
+        while dialog.shown_page != page:
             host.press("Right")
         host.frame(times=2)
         buttons = [c for c in dialog.controls if isinstance(c, Button)]
         for button in buttons:
-            assert dialog.pen.fonts.width(button.label, "sans", dialog.to_px(14)) < button.element.rect.width
-        assert bool(dialog.fields) == (page == "folders") and (dialog.rows is not None) == (page == "keys")
+            assert dialog.canvas.font_cache.width(button.label, "sans", dialog.to_px(14)) < button.element.rect.width
+        assert bool(dialog.folder_fields) == (page == "folders") and (dialog.command_key_list is not None) == (
+            page == "keys"
+        )
     host.press("Escape")
     assert host.dialog is None
 
@@ -1561,7 +1594,11 @@ def test_worst_block_dialog_highlights_the_next_action(host: FakeHost) -> None:
     host.open_dialog(dialog := WorstBlockDialog(host))
 
     def main() -> list[str]:
-        return [control.label for control in dialog.controls if isinstance(control, Button) and control.kind == "main"]
+        return [
+            control.label
+            for control in dialog.controls
+            if isinstance(control, Button) and control.button_style == "main"
+        ]
 
     assert main() == ["Search"]
     dialog._start_or_stop_search()

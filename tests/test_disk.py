@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.files import disk
-from sim.files.disk import open_regular_file, read_file, write_file_atomically
-from sim.files.journal import restore_session
+from files import disk
+from files.disk import open_regular_file, read_file, write_file_atomically
+from files.journal import restore_session
 from sim.params import ConfigError
-from ui.model.files import KNOWN_SUFFIXES, open_any_file
+from ui.model.opened_files import KNOWN_SUFFIXES, open_any_file
 from ui.model.settings import load_settings
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

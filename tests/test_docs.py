@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from agents.registry import SPECS_BY_KEY
-from sim.changes import EVERY_PARAM, RATE_PARAM, REPEAT_PARAM
-from sim.files.agents import AGENT_KEYS, CROWD_KEYS
-from sim.files.commands import COMMAND_KEYS as EDIT_KEYS
-from sim.files.movement import MOVEMENT_KEYS
-from sim.files.scenario import SCENARIO_KEYS as SCENARIO_KEYS
-from sim.files.scenario import build_world, parse_scenario
+from agents.registry import AGENT_SPECS_BY_KEY
+from files.agents import AGENT_KEYS, CROWD_KEYS
+from files.commands import COMMAND_KEYS as EDIT_KEYS
+from files.movement import MOVEMENT_KEYS
+from files.scenario import SCENARIO_KEYS as SCENARIO_KEYS
+from files.scenario import build_world, parse_scenario
+from sim.changes import CHANGE_INTERVAL_PARAM, CHANGE_RATE_PARAM, CHANGES_REPEAT_PARAM
 from ui.draw.layers import LAYER_BY_KEY
 from ui.model.appearance import VIEW_KEYS as VIEW_KEYS
 from ui.model.appearance import appearance_from_view
-from ui.model.layers import HEAT_KINDS
+from ui.model.layer_state import HEAT_KINDS
 from ui.model.settings import HEAT_COLOURS
 
 from .conftest import ROOT
 
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 SCENARIOS = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
-CHANGES = (EVERY_PARAM.name, RATE_PARAM.name, REPEAT_PARAM.name)
+CHANGES = (CHANGE_INTERVAL_PARAM.name, CHANGE_RATE_PARAM.name, CHANGES_REPEAT_PARAM.name)
 PLACING = ("pairs", "seed", "min_cost", "from", "to", "scen", "rows")
 MAPS = ("file", "rows", "name", "generate", "swamp", "threshold", *MOVEMENT_KEYS)
 
@@ -63,7 +63,7 @@ def test_architecture_table_names_existing_owners() -> None:
             assert re.search(rf"^\s*(def |class )?{name}\b( =|:|\(|, )", text, re.MULTILINE), f"{path}: {name}"
 
 
-FOLDERS = ("sim", "agents", "ui", "cli", "benchmarks", "tools", "packaging")
+FOLDERS = ("sim", "files", "experiments", "agents", "ui", "cli", "benchmarks", "tools", "packaging")
 IMAGINED = {"SomeDialog", "MyAgent", "prepare", "process_events"}  # names that examples give to the reader's own code
 LIBRARY_METHODS = {"draw_ui"}
 
@@ -126,9 +126,9 @@ def test_every_page_is_within_three_links_of_the_readme() -> None:
 def test_documented_scenario_runs() -> None:
     lines = SCENARIOS.split("\n\n    format:")[1].split("\n\nCells")[0]
     text = "format:" + lines.replace("\n    ", "\n") + "\n"
-    scenario = parse_scenario(text, "shown", SPECS_BY_KEY)
+    scenario = parse_scenario(text, "shown", AGENT_SPECS_BY_KEY)
     appearance_from_view(scenario.view, LAYER_BY_KEY)
-    assert build_world(scenario, SPECS_BY_KEY).advance(100) > 12, "all of its edits happen"
+    assert build_world(scenario, AGENT_SPECS_BY_KEY).advance(100) > 12, "all of its edits happen"
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
 from sim.grid import Grid
 from sim.kernels import labels
 from sim.kernels.octile import DX, DY
@@ -20,6 +19,7 @@ from sim.kernels.search import is_known
 from sim.movement import DEFAULT_MOVEMENT, Movement
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetParam
 
 from .conftest import UNLIMITED, board_of, drawn, movements, problems, random_map_rows
 from .naive import arc_difference
@@ -35,7 +35,9 @@ def make_dstar_world(
 ) -> tuple[World, Walker]:
     rows, start, goal = problem
     params = {"mode": options.pop("mode", "sliced")}
-    world = World(Grid.from_text_rows(rows, movement=movement), start, goal, SPECS_BY_KEY, budget=budget, **options)
+    world = World(
+        Grid.from_text_rows(rows, movement=movement), start, goal, AGENT_SPECS_BY_KEY, budget=budget, **options
+    )
     return world, world.add(AgentConfig("dstar-lite", params=params))
 
 
@@ -72,7 +74,7 @@ def repair(world: World, walker: Walker) -> None:
     """Let ticks pass until it has repaired what matters. The first move is part of that tick."""
     assert walker.position != world.goal or walker.agent.status is Status.AT_GOAL
     for _ in range(100_000):
-        if walker.agent.state[0].found or walker.agent.status is not Status.ACTIVE:
+        if walker.agent.state_record[0].found or walker.agent.status is not Status.ACTIVE:
             return
         world.advance(1)
     raise AssertionError("it never ends")
@@ -94,7 +96,7 @@ def assert_path_is_optimal(world: World, walker: Walker) -> None:
 def assert_queue_invariants(world: World, walker: Walker) -> None:
     """U holds exactly the inconsistent cells, and every rhs is what the successors say."""
     agent, board, goal = walker.agent, board_of(world.grid), world.goal
-    search, rhs = agent.search, agent.memory.rhs
+    search, rhs = agent.search, agent.dstar_lite_memory.rhs
     know = [is_known(search, cell) for cell in range(world.grid.cells)]
     g = [float(search.nodes[cell].g) if know[cell] else np.inf for cell in range(world.grid.cells)]
     r = [float(rhs[cell]) if know[cell] else np.inf for cell in range(world.grid.cells)]
@@ -104,7 +106,7 @@ def assert_queue_invariants(world: World, walker: Walker) -> None:
         assert know[cell] == (min(g[cell], r[cell]) < np.inf)
     uneven = [cell for cell in range(world.grid.cells) if g[cell] != r[cell]]
     assert sorted(agent.view().groups["inconsistent"].tolist()) == uneven
-    queue, size = agent.memory.queue, int(search.control[0].open_size)
+    queue, size = agent.dstar_lite_memory.queue, int(search.control[0].open_size)
     entries = [(float(e.k1), float(e.k2), int(e.cell)) for e in queue[:size]]
     assert all(search.nodes[cell].place == i for i, (_, _, cell) in enumerate(entries))
     assert all(entries[(i - 1) // 2] < entries[i] for i in range(1, size))
@@ -150,7 +152,7 @@ def test_every_tick_matches_naive_dstar_lite(problem: Problem, movement: Movemen
         if agent.status == "active":
             want = agent.tick(budget)
             assert world.advance(1) == 1
-            row = walker.rows[0]
+            row = walker.log_rows[0]
             assert (board.at(int(row.cell)), row.expanded) == (want.cell, want.expanded)
         assert {board.at(int(c)) for c in walker.agent.view().groups["inconsistent"]} == set(agent.queue)
         assert walker.agent.view().numbers["km"] == agent.km
@@ -176,7 +178,7 @@ def test_repair_after_a_small_change_is_cheaper_than_a_new_search() -> None:
     world.advance(1)
     first = world.metrics_of_walker(walker).expansions
     way = walker.agent.view().path.tolist()
-    world.submit(EditCells(blocked=(way[5],)))
+    world.submit(EditCells(blocked_cells=(way[5],)))
     world.advance(1)
     assert 0 < world.metrics_of_walker(walker).expansions - first < first / 10
     assert_path_is_optimal(world, walker)
@@ -198,24 +200,24 @@ def test_agent_reaches_a_goal_blocked_and_freed_again() -> None:
     world.advance(20)
     assert walker.agent.status is Status.AT_GOAL
     world, walker = make_dstar_world(drawn(ROOM))
-    world.submit(EditCells(blocked=(world.goal,)), 2)
+    world.submit(EditCells(blocked_cells=(world.goal,)), 2)
     world.advance(40)
     assert walker.agent.status is Status.NO_PATH and walker.agent.view().path.size == 0
     before = world.metrics_of_walker(walker).expansions
-    world.submit(EditCells(blocked=(6,)))  # nothing that a lost arc can open
+    world.submit(EditCells(blocked_cells=(6,)))  # nothing that a lost arc can open
     world.advance(5)
     assert walker.agent.status is Status.NO_PATH and world.metrics_of_walker(walker).expansions == before
-    world.submit(EditCells(freed=(world.goal,)))
+    world.submit(EditCells(freed_cells=(world.goal,)))
     world.advance(60)
     assert walker.agent.status is Status.AT_GOAL and world.metrics_of_walker(walker).restarts == 0
 
 
 def test_enclosed_agent_reaches_the_goal_once_freed() -> None:
     world, walker = make_dstar_world(drawn(ROOM))
-    world.submit(EditCells(blocked=(0, 1, 2, 7, 9, 14, 15, 16)))
+    world.submit(EditCells(blocked_cells=(0, 1, 2, 7, 9, 14, 15, 16)))
     world.advance(60)
     assert walker.agent.status is Status.NO_PATH and world.metrics_of_walker(walker).moves == 0
-    world.submit(EditCells(freed=(9,)))
+    world.submit(EditCells(freed_cells=(9,)))
     world.advance(60)
     assert walker.agent.status is Status.AT_GOAL
     assert world.metrics_of_walker(walker).cost == scipy_distances(world.grid, world.goal)[world.start]
@@ -274,7 +276,7 @@ def test_parents_form_optimal_paths_to_the_goal(seed: int) -> None:
     """The tree that a panel draws: from every closed cell the parents are a cheapest way."""
     world, walker = make_dstar_world(([*random_map_rows(seed, 25, 25, 0.2)[:-1], "." * 25], 24 * 25, 24 * 25 + 24))
     world.advance(1000)
-    search, ground = walker.agent.search, world.grid.ground
+    search, ground = walker.agent.search, world.grid.map_arrays
     distances = scipy_distances(world.grid, world.goal)
     for cell in range(world.grid.cells):
         if is_known(search, cell) and search.nodes[cell].place < 0 and cell != world.goal:

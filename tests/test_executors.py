@@ -8,19 +8,19 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from agents.registry import SPECS_BY_KEY
-from sim import commands
+from agents.registry import AGENT_SPECS_BY_KEY
+from sim import world_commands
 from sim.agent_api import AgentDefaults, AgentSpec, Problem, Status
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig, Command
-from sim.execution.dirty import Dirty
+from sim.execution.dirty import InvalidationReason
 from sim.execution.sequential import SequentialExecutor
 from sim.grid import Grid
-from sim.kernels.jit import JIT_ON
+from sim.jit.decorators import JIT_ON
 from sim.metrics import OwnCounts
 from sim.params import Value
 from sim.time.keyframes import restore_world, take_keyframe
 from sim.world import ExecutorFactory, World
+from sim.world_commands import AgentConfig, Command
 from tests.runs import batches_of
 
 from .conftest import random_map_rows
@@ -47,9 +47,11 @@ EXECUTORS: dict[str, ExecutorFactory] = {
 def make_world(seed: int, executor: ExecutorFactory) -> World:
     """Return a world with agents of several kinds, three of each, with starts and goals of their own."""
     grid = Grid.from_text_rows(random_map_rows(seed, 9, 9, 0.2))
-    free = grid.free.nonzero()[0].tolist()
+    free = grid.free_mask.nonzero()[0].tolist()
     changes = RandomChangeSchedule(7, 12.0)
-    world = World(grid, free[0], free[-1], SPECS_BY_KEY, budget=4, seed=seed, random_changes=changes, executor=executor)
+    world = World(
+        grid, free[0], free[-1], AGENT_SPECS_BY_KEY, budget=4, seed=seed, random_changes=changes, executor=executor
+    )
     for index, (kind, params) in enumerate(KINDS):
         for number in range(3):
             start, goal = free[(7 * index + 3 * number) % len(free)], free[-1 - (5 * index + number) % len(free)]
@@ -63,17 +65,17 @@ def state_of(world: World) -> list[object]:
     agents = [
         (
             w.id,
-            w.rows.tolist(),
-            w.recent.tick,
-            w.recent.budget,
-            w.state_text,
-            w.metrics.tolist(),
+            w.log_rows.tolist(),
+            w.recent_rows.tick,
+            w.recent_rows.last_budget,
+            w.state_word,
+            w.counts_record.tolist(),
             w.own_optimum,
             w.trials,
         )
         for w in world.walkers
     ]
-    messages = [note.text for note in world.notes]
+    messages = [note.text for note in world.messages]
     return [world.tick, world.compute_digest(), sorted(world.executor.occupied_cells(world)), messages, agents]
 
 
@@ -96,21 +98,21 @@ class ExecutorMachine(RuleBasedStateMachine):
     @rule(cells=st.lists(CELLS, min_size=1, max_size=12), is_blocked=st.booleans())
     def edit(self, cells: list[int], is_blocked: bool) -> None:
         chosen = tuple(cell % self.worlds["changing"].grid.cells for cell in cells)
-        self.submit(commands.EditCells(chosen, ()) if is_blocked else commands.EditCells((), chosen))
+        self.submit(world_commands.EditCells(chosen, ()) if is_blocked else world_commands.EditCells((), chosen))
 
     @rule(cell=CELLS, agent=st.none() | AGENTS)
     def move_goal(self, cell: int, agent: int | None) -> None:
-        self.submit(commands.MoveGoal(cell % self.worlds["changing"].grid.cells, agent))
+        self.submit(world_commands.MoveGoal(cell % self.worlds["changing"].grid.cells, agent))
 
     @rule(agent=AGENTS)
     def remove(self, agent: int) -> None:
-        self.submit(commands.RemoveAgent(agent))
+        self.submit(world_commands.RemoveAgent(agent))
 
     @rule(kind=st.sampled_from(KINDS), count=st.integers(1, 3), cell=CELLS)
     def add(self, kind: tuple[str, dict[str, float | str | bool]], count: int, cell: int) -> None:
         grid = self.worlds["changing"].grid
         for _ in range(count):
-            self.submit(commands.AddAgent(AgentConfig(kind[0], "", kind[1], goal=grid.xy(cell % grid.cells))))
+            self.submit(world_commands.AddAgent(AgentConfig(kind[0], "", kind[1], goal=grid.xy(cell % grid.cells))))
 
     @rule(
         agent=AGENTS,
@@ -119,19 +121,19 @@ class ExecutorMachine(RuleBasedStateMachine):
         ),
     )
     def set_param(self, agent: int, setting: tuple[str, float | str | bool]) -> None:
-        self.submit(commands.SetParam(agent, *setting))
+        self.submit(world_commands.SetParam(agent, *setting))
 
     @rule(budget=st.integers(2, 9), agent=st.none() | AGENTS)
     def set_budget(self, budget: int, agent: int | None) -> None:
-        self.submit(commands.SetBudget(budget, agent))
+        self.submit(world_commands.SetBudget(budget, agent))
 
     @rule(count=st.integers(1, 2))
     def set_trials(self, count: int) -> None:
-        self.submit(commands.SetTrials(count))
+        self.submit(world_commands.SetMaxTrials(count))
 
     @rule(agents=st.integers(0, 20))
     def limit_planners(self, agents: int) -> None:
-        self.submit(commands.LimitPlanners(agents))
+        self.submit(world_commands.LimitPlanners(agents))
 
     @rule(executor=st.sampled_from(sorted(EXECUTORS)))
     def change_executor(self, executor: str) -> None:
@@ -141,9 +143,9 @@ class ExecutorMachine(RuleBasedStateMachine):
     def restore(self, name: str) -> None:
         self.worlds[name] = restore_world(take_keyframe(self.worlds[name]))
 
-    @rule(reason=st.sampled_from(list(Dirty)))
-    def invalidate(self, reason: Dirty) -> None:
-        self.worlds["changing"].invalidate(reason)
+    @rule(reason=st.sampled_from(list(InvalidationReason)))
+    def invalidate(self, reason: InvalidationReason) -> None:
+        self.worlds["changing"].invalidate_executor_caches(reason)
 
     @precondition(lambda self: hasattr(self, "worlds"))
     @invariant()
@@ -184,7 +186,7 @@ def test_advance_in_one_call_equals_many_calls_of_one_tick(executor: ExecutorFac
     for _ in range(passed):
         singly.advance(1)
     assert at_once.compute_digest() == singly.compute_digest() and at_once.tick == singly.tick
-    assert [w.metrics.tolist() for w in at_once.walkers] == [w.metrics.tolist() for w in singly.walkers]
+    assert [w.counts_record.tolist() for w in at_once.walkers] == [w.counts_record.tolist() for w in singly.walkers]
 
 
 @pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
@@ -193,13 +195,13 @@ def test_agent_waits_from_the_tick_in_which_it_proves_that_there_is_no_path(exec
     rows = ["......", "@@@@@.", "......", ".@@@@@", "......"]
     waits = []
     for step in (1, 12):
-        world = World(Grid.from_text_rows(rows), 0, 29, SPECS_BY_KEY, budget=3, executor=executor, measures=False)
-        world.submit(commands.EditCells((28, 22, 23), ()))
+        world = World(Grid.from_text_rows(rows), 0, 29, AGENT_SPECS_BY_KEY, budget=3, executor=executor, measures=False)
+        world.submit(world_commands.EditCells((28, 22, 23), ()))
         for kind in ("tb-wa", "lrta"):
             world.add(AgentConfig(kind, start=(0, 0), goal=(5, 4) if kind == "tb-wa" else (0, 4)))
         while world.tick < 12:
             world.advance(step)
-        waits.append([int(walker.metrics[0].waits) for walker in world.walkers])
+        waits.append([int(walker.counts_record[0].waits) for walker in world.walkers])
     assert waits[0] == waits[1] and waits[0][0] > 0
 
 
@@ -220,23 +222,23 @@ class Sleeper(AgentDefaults):
 
 def test_agent_from_a_file_is_called_although_it_had_no_path() -> None:
     spec = AgentSpec("sleeper", "Sleeper", "", "For tests.", Sleeper, runs_in_bulk=False, is_own=True)
-    world = World(Grid.from_text_rows(["." * 30]), 0, 29, {**SPECS_BY_KEY, "sleeper": spec}, budget=1)
+    world = World(Grid.from_text_rows(["." * 30]), 0, 29, {**AGENT_SPECS_BY_KEY, "sleeper": spec}, budget=1)
     sleeper, _ = world.add(AgentConfig("sleeper")), world.add(AgentConfig("lrta"))
     world.advance(3)
-    assert not sleeper.rows.size
+    assert not sleeper.log_rows.size
     sleeper.agent.status = Status.ACTIVE
     world.advance(2)
-    assert sleeper.rows.size == 2
+    assert sleeper.log_rows.size == 2
 
 
 @pytest.mark.skipif(not JIT_ON, reason="batches are compiled")
 def test_rows_of_an_agent_that_joins_a_batch_during_an_advance_are_complete() -> None:
     found = []
     for executor in (SequentialExecutor, batches_of(2)):
-        world = World(Grid.from_text_rows(["." * 9] * 9), 0, 80, SPECS_BY_KEY, budget=3, executor=executor)
+        world = World(Grid.from_text_rows(["." * 9] * 9), 0, 80, AGENT_SPECS_BY_KEY, budget=3, executor=executor)
         for agent in range(3):
             world.add(AgentConfig("tb-wa"))
-            world.submit(commands.MoveGoal(72, agent), 5)  # agents with a goal of their own can be batched
+            world.submit(world_commands.MoveGoal(72, agent), 5)  # agents with a goal of their own can be batched
         assert world.advance(9) == 9
-        found.append([(walker.rows.tolist(), walker.recent.tick) for walker in world.walkers])
+        found.append([(walker.log_rows.tolist(), walker.recent_rows.tick) for walker in world.walkers])
     assert found[0] == found[1] and all(len(rows) == 9 for rows, _ in found[0])

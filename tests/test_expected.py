@@ -9,23 +9,23 @@ import numpy.typing as npt
 import pygame
 import pytest
 
+from files.scenario import Scenario
 from sim.agent_api import GROUP_NAMES
-from sim.commands import AgentConfig
-from sim.files.scenario import Scenario
+from sim.agent_placing import RandomPlacing, place_group_members
 from sim.grid import Grid
 from sim.params import ConfigError
-from sim.placing import RandomPlacing, place_group_members
+from sim.world_commands import AgentConfig
 from tests.runs import scenario_on
 from tests.test_palette import lab
 from tests.window import App, at_cell, drag, make_app, press_combination, settle
 from ui.draw.layers import LAYERS
-from ui.draw.legend import draw_layer_swatch
+from ui.draw.legend_swatches import draw_layer_swatch
 from ui.draw.theme import PALETTES, Palette
-from ui.film import video
-from ui.film.options import Encoding
+from ui.film import video_encoding
+from ui.film.film_options import Encoding
 from ui.film.recorder import Recorder
 from ui.model.camera import Camera
-from ui.panels.map_legend import GROUP_MEANINGS, visible_legend_entries
+from ui.panels.map_legend import CELL_GROUP_MEANINGS, visible_legend_entries
 
 SIDES = (40, 30)
 
@@ -48,14 +48,14 @@ def isolated_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def rendered_texts_with_sizes(app: App, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Every text of a frame and its size in pixels."""
     texts: list[tuple[str, int]] = []
-    render = app.window.canvas.fonts.render_text
+    render = app.window.canvas.font_cache.render_text
 
     def listen(text: str, face: str, size: int, colour: object) -> pygame.Surface:
         texts.append((text, size))
         return render(text, face, size, colour)
 
-    monkeypatch.setattr(app.window.canvas.fonts, "render_text", listen)
-    app.draw()
+    monkeypatch.setattr(app.window.canvas.font_cache, "render_text", listen)
+    app.draw_window()
     monkeypatch.undo()
     return texts
 
@@ -80,12 +80,12 @@ def test_every_panel_shows_its_budget_and_expansions(size, monkeypatch) -> None:
     for _ in range(3):
         press_combination(app, "K")  # while it runs: from the next tick on
         for _ in range(3):
-            app.session.advance(1)
+            app.session.advance_by_ticks(1)
             words = " ".join(text for text, _ in rendered_texts_with_sizes(app, monkeypatch))
             for panel in app.window.map_view.shown_panels:
-                used, budget = int(panel.view.rows[-1].expanded), app.session.run.world.budget
+                used, budget = int(panel.walker_view.log_rows[-1].expanded), app.session.run.world.budget
                 assert used <= budget and f"{used} of {budget}" in words
-                assert f"budget of {budget}" in find_spot(app, f"meter:{panel.key}").tip
+                assert f"budget of {budget}" in find_spot(app, f"meter:{panel.key}").tooltip
     assert app.session.run.world.budget > 4
 
 
@@ -120,13 +120,13 @@ def test_start_and_goal_can_be_dragged_at_sub_pixel_cell_size(end: str, aside) -
     world = app.session.run.world
     assert app.window.map_view.camera_of_panel(*first_panel(app)).zoom < 1.0
     x, y = at_cell(app, *world.grid.xy(getattr(world, end)))
-    blocked = int((~world.grid.free).sum())
+    blocked = int((~world.grid.free_mask).sum())
     there = at_cell(app, 200, 150)
     drag(app, (x + aside[0], y + aside[1]), there)
     world = app.session.run.world
     moved = world.grid.xy(getattr(world, end))
     assert max(abs(moved[0] - 200), abs(moved[1] - 150)) <= 2
-    assert int((~world.grid.free).sum()) == blocked, "nothing was painted"
+    assert int((~world.grid.free_mask).sum()) == blocked, "nothing was painted"
 
 
 def first_panel(app: App):  # type: ignore[no-untyped-def]
@@ -140,14 +140,14 @@ def first_panel(app: App):  # type: ignore[no-untyped-def]
 def test_large_map_is_redrawn_incrementally() -> None:
     """No clock here (the bench `frames` has the times): but in no frame of a running map is anything made anew."""
     app = make_app(setup(size=(1024, 1024), budget=64))
-    app.window.player.clock.is_running = True
+    app.window.player.step_clock.is_running = True
     for heat in ("off", "visits", "expansions"):
-        app.window.map_view.layers.set_heat_kind(heat)
-        app.frame(1 / 30)
+        app.window.map_view.layer_state.set_heat_kind(heat)
+        app.run_frame(1 / 30)
         before = [cells.rebuild_count for cells in app.window.map_view.cells.values()]
         tick = app.session.tick
         for _ in range(5):
-            app.frame(1 / 30)
+            app.run_frame(1 / 30)
         assert app.session.tick > tick and len(before) == 2
         assert [cells.rebuild_count for cells in app.window.map_view.cells.values()] == before
 
@@ -156,7 +156,9 @@ def test_large_map_is_redrawn_incrementally() -> None:
 
 
 def test_missing_encoder_is_reported_with_available_formats(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(video.av, "codecs_available", video.av.codecs_available - {"libx264", "libx264rgb"})
+    monkeypatch.setattr(
+        video_encoding.av, "codecs_available", video_encoding.av.codecs_available - {"libx264", "libx264rgb"}
+    )
     folder = tmp_path / "talks"
     folder.mkdir()
     with pytest.raises(ConfigError) as caught:
@@ -170,7 +172,7 @@ def test_missing_encoder_is_reported_with_available_formats(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("suffix", [".mp4", ".webm", ".gif"])
 def test_every_video_encoder_is_installed(suffix: str) -> None:
-    video.check_codec_available(Encoding(suffix))
+    video_encoding.check_codec_available(Encoding(suffix))
 
 
 # --- 23, 27: check boxes and keys -------------------------------------------------------------------
@@ -179,18 +181,18 @@ def test_every_video_encoder_is_installed(suffix: str) -> None:
 def test_every_layer_has_a_check_box_with_key_and_is_saved() -> None:
     app = make_app(setup("tba"), (1600, 1000))
     for layer in LAYERS:
-        app.draw()
+        app.draw_window()
         box = find_spot(app, f"layer:{layer.key}")
-        assert box.key == layer.shortcut
+        assert box.shortcut == layer.shortcut
         click(app, box.box)
-        assert app.window.map_view.layers.is_layer_on(layer) != layer.is_on
+        assert app.window.map_view.layer_state.is_layer_on(layer) != layer.is_on_by_default
     app.window.copy_window_state_to_settings()
     assert not app.window.settings.layers, "what is switched belongs to this file"
-    app.draw()
+    app.draw_window()
     click(app, find_spot(app, "keep_view").box)
     app.window.copy_window_state_to_settings()
-    assert dict(app.window.settings.layers) == {layer.key: not layer.is_on for layer in LAYERS}
-    app.draw()
+    assert dict(app.window.settings.layers) == {layer.key: not layer.is_on_by_default for layer in LAYERS}
+    app.draw_window()
     assert app.window.canvas.hit_region_with_id("keep_view") is None, "there is nothing more to keep"
 
 
@@ -198,16 +200,16 @@ def test_every_layer_has_a_check_box_with_key_and_is_saved() -> None:
 def test_every_button_has_a_tooltip_and_a_valid_key(tab: str) -> None:
     app = make_app(setup(), (1600, 900))
     app.window.settings.sidebar_tab = tab
-    app.session.advance(5)
-    app.draw()
-    keys = {key for command in app.window.commands for key in command.keys}
+    app.session.advance_by_ticks(5)
+    app.draw_window()
+    keys = {key for command in app.window.command_table for key in command.keys}
     for each in app.window.canvas.hit_regions:
-        if each.id == "sidebar:bar" or (each.action is None and each.drag is None):
+        if each.id == "sidebar:bar" or (each.on_click is None and each.on_drag is None):
             continue  # a scroll bar says what it is
-        assert each.tip, f"{each.id} does not say what it does"
-        assert set(each.key.split()) <= keys, f"{each.id} names {each.key}, which does nothing"
+        assert each.tooltip, f"{each.id} does not say what it does"
+        assert set(each.shortcut.split()) <= keys, f"{each.id} names {each.shortcut}, which does nothing"
         if each.id.startswith(("top:", "transport:")):
-            assert each.key, f"{each.id} does not name its key"
+            assert each.shortcut, f"{each.id} does not name its key"
 
 
 # --- 31: another size of the window -----------------------------------------------------------------
@@ -217,28 +219,28 @@ def test_every_button_has_a_tooltip_and_a_valid_key(tab: str) -> None:
 def test_resized_window_keeps_the_run_and_maps_clicks_correctly(size) -> None:
     """The pixels that a click changes on the map are around the pointer, whatever the window was before."""
     app = make_app(setup(budget=1))
-    app.window.player.clock.is_running = True
-    app.frame(0.2)
-    app.window.map_view.layers.visible = {layer.key: layer.key == "terrain" for layer in LAYERS}
+    app.window.player.step_clock.is_running = True
+    app.run_frame(0.2)
+    app.window.map_view.layer_state.layer_visibility = {layer.key: layer.key == "terrain" for layer in LAYERS}
     tick, panels = app.session.tick, [panel.key for panel in app.session.run.panels]
     assert tick > 0
     app.window.surface = pygame.display.set_mode(size)
     pygame.event.post(pygame.event.Event(pygame.VIDEORESIZE, size=size, w=size[0], h=size[1]))
-    app.frame(0.2)
+    app.run_frame(0.2)
     assert app.session.tick > tick and [panel.key for panel in app.session.run.panels] == panels
-    app.window.player.clock.is_running = False
+    app.window.player.step_clock.is_running = False
     shown, boxes = app.window.map_view.panels_with_boxes()[0]
-    left, top, width, height = boxes.map
+    left, top, width, height = boxes.map_box
     for share in (0.3, 0.62):
         point = left + round(width * share), top + height // 2 + round(height * 0.2 * share)
         pygame.event.post(pygame.event.Event(pygame.MOUSEMOTION, pos=point, rel=(0, 0), buttons=(0, 0, 0)))
-        app.window.state.messages.waiting.clear()  # those about the run go with the click
+        app.window.ui_state.message_queue.queued_messages.clear()  # those about the run go with the click
         settle(app)
         before = pygame.surfarray.array2d(app.window.surface)[left : left + width, top : top + height]
-        blocked = int((~app.session.run.world.grid.free).sum())
+        blocked = int((~app.session.run.world.grid.free_mask).sum())
         drag(app, point, point)
         settle(app)
-        assert int((~app.session.run.world.grid.free).sum()) == blocked + 1
+        assert int((~app.session.run.world.grid.free_mask).sum()) == blocked + 1
         after = pygame.surfarray.array2d(app.window.surface)[left : left + width, top : top + height]
         changed = np.argwhere(before != after) + np.array([left, top])
         side = app.window.map_view.camera_of_panel(shown.key, boxes).zoom
@@ -254,7 +256,7 @@ def test_resized_window_keeps_the_run_and_maps_clicks_correctly(size) -> None:
 def test_text_has_a_minimum_size_at_any_scale(scale: float, tab: str, monkeypatch) -> None:
     app = make_app(setup(), (round(1280 * scale), round(720 * scale)), scale=scale)
     app.window.settings.sidebar_tab = tab
-    app.session.advance(20)
+    app.session.advance_by_ticks(20)
     texts = rendered_texts_with_sizes(app, monkeypatch)
     assert len(texts) > 40
     assert min(size for _, size in texts) >= round(10 * scale)
@@ -266,16 +268,16 @@ def test_text_scale_can_be_changed_by_mouse(monkeypatch) -> None:
     app = make_app(setup(), (1600, 900))
     small = dict(rendered_texts_with_sizes(app, monkeypatch))
     press_combination(app, "Ctrl+,")
-    dialog = app.window.dialogs.open_one
+    dialog = app.window.dialogs.current_dialog
     assert dialog is not None
     slider = next(control for control in dialog.controls if control.name.startswith("ui_scale"))
     box = slider.element.rect
     drag(app, (box.x + box.width // 4, box.centery), (box.right - 8, box.centery))
     for _ in range(30):
-        app.frame(0.1)
-    assert app.window.map_view.scale > 1.4 and app.window.settings.ui_scale == app.window.map_view.scale
+        app.run_frame(0.1)
+    assert app.window.map_view.px_per_unit > 1.4 and app.window.settings.ui_scale == app.window.map_view.px_per_unit
     large = dict(rendered_texts_with_sizes(app, monkeypatch))
-    assert large["TBA*"] == pytest.approx(small["TBA*"] * app.window.map_view.scale, abs=1)
+    assert large["TBA*"] == pytest.approx(small["TBA*"] * app.window.map_view.px_per_unit, abs=1)
 
 
 # --- 21: numbers in cells on displays of high density -----------------------------------------------
@@ -283,22 +285,22 @@ def test_text_scale_can_be_changed_by_mouse(monkeypatch) -> None:
 
 def test_legend_explains_cell_numbers_only_when_visible() -> None:
     app = make_app(setup(), (1600, 900))
-    app.session.advance(5)
-    app.draw()
-    assert "numbers" not in dict(visible_legend_entries(app.window.desk))
+    app.session.advance_by_ticks(5)
+    app.draw_window()
+    assert "numbers" not in dict(visible_legend_entries(app.window.view_context))
     panel, boxes = app.window.map_view.panels_with_boxes()[0]
-    size = boxes.map[2], boxes.map[3]
-    app.window.cameras.set_camera_of_panel(panel.key, Camera(56.0).centred_on(20, 3, *size), size, SIDES)
-    app.draw()
-    assert "g at the upper left" in dict(visible_legend_entries(app.window.desk))["numbers"]
+    size = boxes.map_box[2], boxes.map_box[3]
+    app.window.cameras.store_camera_of_panel(panel.key, Camera(56.0).centred_on_point(20, 3, *size), size, SIDES)
+    app.draw_window()
+    assert "g at the upper left" in dict(visible_legend_entries(app.window.view_context))["numbers"]
 
 
 # --- 30: the legend ---------------------------------------------------------------------------------
 
 
 def legend_of(app: App) -> dict[str, str]:
-    app.draw()
-    return dict(visible_legend_entries(app.window.desk))
+    app.draw_window()
+    return dict(visible_legend_entries(app.window.view_context))
 
 
 def test_legend_lists_only_terrain_on_the_map() -> None:
@@ -310,7 +312,7 @@ def test_legend_lists_only_terrain_on_the_map() -> None:
         "terrain:swamp",
         "terrain:water",
     ]
-    app.window.run("layer_terrain")
+    app.window.run_command("layer_terrain")
     assert not [key for key in legend_of(app) if key.startswith("terrain")], "they look like walls and floor now"
 
 
@@ -321,13 +323,13 @@ def test_legend_lists_only_terrain_on_the_map() -> None:
 def test_legend_lists_the_cell_groups_of_visible_agents(kind: str, names: set[str]) -> None:
     app = make_app(setup(kind))
     for _ in range(3):
-        app.session.advance(2)
+        app.session.advance_by_ticks(2)
         found = {key.removeprefix("groups:") for key in legend_of(app) if key.startswith("groups:")}
         assert found == names, "and does not come and go with them"
 
 
 def test_every_cell_group_of_agents_has_a_legend_entry() -> None:
-    assert set(GROUP_MEANINGS) == set(GROUP_NAMES)
+    assert set(CELL_GROUP_MEANINGS) == set(GROUP_NAMES)
 
 
 def test_legend_explains_crowd_dots() -> None:

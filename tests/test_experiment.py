@@ -16,32 +16,32 @@ from typing import Any
 import pytest
 
 import main
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli import replay
 from cli.report import create_report
-from sim.commands import AgentConfig
-from sim.experiments import plan, rerun
-from sim.experiments.columns import MEASURED_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
-from sim.experiments.export import write_csv_tables, write_downward_lab_properties, write_parquet
-from sim.experiments.job_runner import build_job_world
-from sim.experiments.plan import (
+from experiments import plan, rerun
+from experiments.columns import MEASURED_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
+from experiments.export import write_csv_tables, write_downward_lab_properties, write_parquet
+from experiments.job_runner import build_job_world
+from experiments.plan import (
     create_world_job,
     find_planned_row,
     iter_planned_rows,
     iter_run_batches,
     iter_unfinished_tasks,
 )
-from sim.experiments.specification import parse_experiment
-from sim.experiments.store import DATABASE_FILE, open_store_for_reading, open_store_for_writing
-from sim.experiments.table_formats import ReportTable, table_as_csv
-from sim.files.movingai import ScenRow, scen_text, write_map
-from sim.files.scenario import StopTick, build_world, load_scenario, save_scenario
-from sim.generate import generate_map
+from experiments.specification import parse_experiment
+from experiments.store import DATABASE_FILE, open_store_for_reading, open_store_for_writing
+from experiments.table_formats import ReportTable, table_as_csv
+from files.movingai import ScenRow, scen_text, write_map
+from files.scenario import StopTick, build_world, load_scenario, save_scenario
 from sim.grid import Grid
+from sim.map_generators import generate_map
 from sim.measures import MEASURES
-from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, Movement
+from sim.movement import CUT_ONE_CORNER, EIGHT_NEIGHBOURS, FOUR_NEIGHBOURS, SQUEEZE_BETWEEN_CORNERS, Movement
 from sim.params import ConfigError
 from sim.world import World
+from sim.world_commands import AgentConfig
 from sim.world_editor import WorldEditor
 
 from .conftest import ROOT
@@ -91,7 +91,7 @@ def rows_of(data: bytes) -> list[dict[str, str]]:
 
 def test_specification_reports_all_mistakes_with_lines() -> None:
     with pytest.raises(ConfigError) as caught:
-        parse_experiment(BAD, "x.yaml", SPECS_BY_KEY)
+        parse_experiment(BAD, "x.yaml", AGENT_SPECS_BY_KEY)
     found = caught.value.problems
     assert not [text for text in MISTAKES if text not in found]
     assert len(found) == len(set(found))
@@ -102,7 +102,7 @@ def test_specification_reports_all_mistakes_with_lines() -> None:
 @pytest.mark.parametrize("text", ["", "a: [", "[]", "format: backmove-experiment", HEAD + "problems: 3\nagents: 3"])
 def test_malformed_specification_raises_config_error(text: str) -> None:
     with pytest.raises(ConfigError):
-        parse_experiment(text, "x.yaml", SPECS_BY_KEY)
+        parse_experiment(text, "x.yaml", AGENT_SPECS_BY_KEY)
 
 
 def test_unknown_names_in_claims_tables_and_figures_are_reported() -> None:
@@ -176,7 +176,7 @@ def test_parameter_budget_and_seed_grids_multiply() -> None:
         ("tb-wa", 1.4, 16),
         ("tb-wa", 3.0, 1),
     ]
-    assert spec.count == 12 * 8 * 2 * 2
+    assert spec.run_count == 12 * 8 * 2 * 2
 
 
 def test_documented_list_keys_multiply() -> None:
@@ -192,7 +192,7 @@ def test_documented_list_keys_multiply() -> None:
     once = HEAD + "problems: {generate: {kind: corner, size: 10}}\nagents: [lrta]\n"
     for key, text in lists.items():
         if f" `{key}` " in said:
-            assert spec_of(f"{once}{text}\n").count == 2 * spec_of(once).count, key
+            assert spec_of(f"{once}{text}\n").run_count == 2 * spec_of(once).run_count, key
         else:
             with pytest.raises(ConfigError, match=f"{key}: expected a whole number"):
                 spec_of(f"{once}{text}\n")
@@ -202,15 +202,15 @@ def test_small_size_replaces_matching_problem_keys() -> None:
     """Of problems that are drawn in another way in each part, each takes the keys that it has."""
     other = "parts: {a: {}, b: {problems: {generate: {kind: corner, size: [8, 9]}}}}\n"
     text = TINY + other + "small: {problems: {random: 2}, budgets: [4]}\n"
-    assert spec_of(text).count == (12 + 2) * 8
+    assert spec_of(text).run_count == (12 + 2) * 8
     small = spec_of(text, "small")
-    assert [len(part.cases) for part in small.parts] == [6, 2] and small.count == (6 + 2) * 4
+    assert [len(part.cases) for part in small.parts] == [6, 2] and small.run_count == (6 + 2) * 4
 
 
 def test_parts_merge_shared_and_own_keys() -> None:
     own = "{problems: {generate: {kind: corner, size: 8}}, budgets: [7]}"
     spec = spec_of(TINY + f"parts: {{a: {{}}, b: {own}}}\nsmall: {{parts: {{b: {{budgets: [9]}}}}}}\n")
-    assert [(part.name, part.count) for part in spec.parts] == [("a", 96), ("b", 4)]
+    assert [(part.name, part.run_count) for part in spec.parts] == [("a", 96), ("b", 4)]
     small = spec_of(TINY + f"parts: {{b: {own}}}\nsmall: {{parts: {{b: {{budgets: [9]}}}}}}\n", "small")
     assert {s.budget for s in small.parts[0].settings} == {9}
 
@@ -219,41 +219,48 @@ def write_scen_folder(folder: Path) -> None:
     for seed in (1, 2):
         made = generate_map("caves", {"width": 48, "height": 48, "seed": seed})
         write_map(made.grid, folder / f"caves-{seed}.map")
-        goal, free = made.grid.cell(*made.goal), made.grid.free.nonzero()[0].tolist()
+        goal, free = made.grid.cell(*made.goal), made.grid.free_mask.nonzero()[0].tolist()
         rows = []
         for number, start in enumerate(free[::40]):
-            length = World(made.grid, start, goal, SPECS_BY_KEY).optimal
+            length = World(made.grid, start, goal, AGENT_SPECS_BY_KEY).optimal_cost
             if length < float("inf"):
                 size = made.grid.width, made.grid.height
                 rows.append(ScenRow(number, 0, f"caves-{seed}.map", *size, made.grid.xy(start), made.goal, length))
-        blocked = made.grid.xy(int((~made.grid.free).nonzero()[0][0]))
+        blocked = made.grid.xy(int((~made.grid.free_mask).nonzero()[0][0]))
         rows.append(ScenRow(0, 0, f"caves-{seed}.map", 48, 48, blocked, made.goal, 20.0))
         (folder / f"caves-{seed}.map.scen").write_bytes(scen_text(rows).encode())
 
 
 def parse_scen_spec(folder: Path, problems: str) -> Any:
     return parse_experiment(
-        HEAD + f"problems: {{scen: ['*.scen'], {problems}}}\nagents: [tba]\n", "x.yaml", SPECS_BY_KEY, folders=[folder]
+        HEAD + f"problems: {{scen: ['*.scen'], {problems}}}\nagents: [tba]\n",
+        "x.yaml",
+        AGENT_SPECS_BY_KEY,
+        folders=[folder],
     )
 
 
 def test_scen_rows_are_selected_by_length_sample_and_index(tmp_path: Path) -> None:
     write_scen_folder(tmp_path)
     whole = parse_scen_spec(tmp_path, "seed: 0")
-    assert len(whole.left_out) == 2
-    assert re.search(r"row \d+: start: expected a free cell, got .* is blocked; it is left out$", whole.left_out[0])
+    assert len(whole.omission_messages) == 2
+    assert re.search(
+        r"row \d+: start: expected a free cell, got .* is blocked; it is left out$", whole.omission_messages[0]
+    )
     with open(tmp_path / "caves-1.map.scen", "a") as file:
         file.write("0 nothing\n" * 2)
-    assert parse_scen_spec(tmp_path, "seed: 0").left_out[0].endswith("; it and 2 more of its rows are left out")
+    assert (
+        parse_scen_spec(tmp_path, "seed: 0").omission_messages[0].endswith("; it and 2 more of its rows are left out")
+    )
     cases = parse_scen_spec(tmp_path, "optimal: [20, 40]").parts[0].cases
     assert cases and all(20 <= case.listed_optimal <= 40 for case in cases)
     assert len(cases) == sum(20 <= case.listed_optimal <= 40 for case in whole.parts[0].cases)
     each = parse_scen_spec(tmp_path, "each: 5, seed: 3").parts[0].cases
-    assert [case.board.name for case in each] == ["caves-1.map"] * 5 + ["caves-2.map"] * 5
+    assert [case.map_data.name for case in each] == ["caves-1.map"] * 5 + ["caves-2.map"] * 5
     assert parse_scen_spec(tmp_path, "each: 5, seed: 3").parts[0].cases == each
     assert parse_scen_spec(tmp_path, "each: 5, seed: 4").parts[0].cases != each
     assert len(parse_scen_spec(tmp_path, "sample: 7").parts[0].cases) == 7
-    assert [case.number for case in parse_scen_spec(tmp_path, "rows: '0,2:4'").parts[0].cases] == [0, 2, 3] * 2
+    assert [case.problem_number for case in parse_scen_spec(tmp_path, "rows: '0,2:4'").parts[0].cases] == [0, 2, 3] * 2
 
 
 def test_maps_outside_the_folders_are_refused(tmp_path: Path) -> None:
@@ -261,11 +268,16 @@ def test_maps_outside_the_folders_are_refused(tmp_path: Path) -> None:
     write_scen_folder(tmp_path)
     text = HEAD + "problems: {map: ['../../*.map'], random: 3}\nagents: [tba]\n"
     with pytest.raises(ConfigError, match=r"expected files, got only .*: outside the folder .*; add a folder with"):
-        parse_experiment(text, "x.yaml", SPECS_BY_KEY, folders=[tmp_path / "deep" / "inside"])
+        parse_experiment(text, "x.yaml", AGENT_SPECS_BY_KEY, folders=[tmp_path / "deep" / "inside"])
     with pytest.raises(ConfigError, match=r"expected files, got none that matches .*; add a folder with --maps"):
-        parse_experiment(text.replace("*.map", "*.nap"), "x.yaml", SPECS_BY_KEY, folders=[tmp_path / "deep" / "inside"])
+        parse_experiment(
+            text.replace("*.map", "*.nap"), "x.yaml", AGENT_SPECS_BY_KEY, folders=[tmp_path / "deep" / "inside"]
+        )
     assert (
-        parse_experiment(text.replace("../../", "../"), "x.yaml", SPECS_BY_KEY, folders=[tmp_path / "deep"]).count == 6
+        parse_experiment(
+            text.replace("../../", "../"), "x.yaml", AGENT_SPECS_BY_KEY, folders=[tmp_path / "deep"]
+        ).run_count
+        == 6
     )
 
 
@@ -288,16 +300,17 @@ def test_benchmark_files_may_be_symlinks(tmp_path: Path) -> None:
     own = "problems: {map: ['*.map'], random: 3}\nagents: [tba]\n"
     (specs / "linked.map").symlink_to(shared / "caves-1.map")
     assert [
-        case.board.name for case in parse_experiment(HEAD + own, "x.yaml", SPECS_BY_KEY, folders=[specs]).parts[0].cases
+        case.map_data.name
+        for case in parse_experiment(HEAD + own, "x.yaml", AGENT_SPECS_BY_KEY, folders=[specs]).parts[0].cases
     ] == ["linked.map"] * 3
     (specs / "caves-2.map.scen").symlink_to(shared / "caves-2.map.scen")  # its map lies beside the list itself
     cases = parse_scen_spec(specs, "each: 5").parts[0].cases
-    assert [case.board.name for case in cases] == ["caves-2.map"] * 5
+    assert [case.map_data.name for case in cases] == ["caves-2.map"] * 5
     (specs / "linked.map").unlink()
     (tmp_path / "secret.txt").write_text("type octile")
     (specs / "linked.map").symlink_to(tmp_path / "secret.txt")
     with pytest.raises(ConfigError, match=r"got only .*linked\.map: a link .* must lead to a \.map file, got .*secret"):
-        parse_experiment(HEAD + own, "x.yaml", SPECS_BY_KEY, folders=[specs])
+        parse_experiment(HEAD + own, "x.yaml", AGENT_SPECS_BY_KEY, folders=[specs])
 
 
 def test_maps_of_scen_rows_are_searched_in_map_folders(tmp_path: Path) -> None:
@@ -323,8 +336,10 @@ def test_random_pairs_are_solvable_and_share_a_common_prefix(tmp_path: Path) -> 
     few, many = (spec_of(text % count).parts[0].cases for count in (5, 40))
     assert many[:5] == few
     for case in many:
-        grid = case.board.grid
-        assert World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY).optimal < float("inf")
+        grid = case.map_data.grid
+        assert World(grid, grid.cell(*case.start), grid.cell(*case.goal), AGENT_SPECS_BY_KEY).optimal_cost < float(
+            "inf"
+        )
 
 
 def test_random_pairs_have_requested_optimal_lengths() -> None:
@@ -333,8 +348,10 @@ def test_random_pairs_have_requested_optimal_lengths() -> None:
         + "problems: {generate: {kind: caves, width: 40, height: 40}, random: 12, optimal: [20, 25]}\nagents: [tba]\n"
     )
     cases = spec_of(text).parts[0].cases
-    grid = cases[0].board.grid
-    lengths = [World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY).optimal for case in cases]
+    grid = cases[0].map_data.grid
+    lengths = [
+        World(grid, grid.cell(*case.start), grid.cell(*case.goal), AGENT_SPECS_BY_KEY).optimal_cost for case in cases
+    ]
     assert len(lengths) == 12 and all(20 <= length <= 25 for length in lengths)
 
 
@@ -343,8 +360,8 @@ def test_experiment_accepts_map_image(tmp_path: Path) -> None:
     problems = "{map: a.pgm, random: 4}"
     spec = spec_of(f"{HEAD}problems: {problems}\nagents: [lrta]\nbudgets: [1]\n", folders=[tmp_path])
     (part,) = spec.parts
-    assert {case.board.name for case in part.cases} == {"a.pgm"} and len(part.cases) == 4
-    assert part.cases[0].board.grid.rows() == [".........", *["....@...."] * 5]
+    assert {case.map_data.name for case in part.cases} == {"a.pgm"} and len(part.cases) == 4
+    assert part.cases[0].map_data.grid.text_rows() == [".........", *["....@...."] * 5]
     problems = problems.replace("}", ", swamp: blocked}")
     with pytest.raises(ConfigError, match=r"problems.swamp: is allowed only with a MovingAI .map, got 'a.pgm'"):
         spec_of(f"{HEAD}problems: {problems}\nagents: [lrta]\nbudgets: [1]\n", folders=[tmp_path])
@@ -354,9 +371,9 @@ def test_shrunk_map_cells_are_free_by_majority(tmp_path: Path) -> None:
     grid = generate_map("caves", {"width": 49, "height": 32, "seed": 1}).grid
     write_map(grid, tmp_path / "caves.map")
     text = HEAD + "problems: {map: [caves.map], shrink: 3, random: 5}\nagents: [tba]\n"
-    board = parse_experiment(text, "x.yaml", SPECS_BY_KEY, folders=[tmp_path]).parts[0].cases[0].board
+    board = parse_experiment(text, "x.yaml", AGENT_SPECS_BY_KEY, folders=[tmp_path]).parts[0].cases[0].map_data
     assert board.name == "caves.map / 3" and (board.grid.width, board.grid.height) == (16, 10)
-    free = grid.free.reshape(32, 49)
+    free = grid.free_mask.reshape(32, 49)
     for y in range(10):
         for x in range(16):
             assert board.grid.is_free(board.grid.cell(x, y)) == (free[3 * y : 3 * y + 3, 3 * x : 3 * x + 3].sum() >= 5)
@@ -367,9 +384,9 @@ def test_sealed_goal_is_unreachable() -> None:
     cases = spec_of(text).parts[0].cases
     assert 5 < len(cases) <= 9
     for case in cases:
-        grid = case.board.grid
-        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY)
-        assert world.optimality.costs.shared == (float("inf"), None)
+        grid = case.map_data.grid
+        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), AGENT_SPECS_BY_KEY)
+        assert world.optimality_tracker.optimal_costs.shared_optimum == (float("inf"), None)
 
 
 def test_changes_without_repeat_happen_once() -> None:
@@ -379,8 +396,8 @@ def test_changes_without_repeat_happen_once() -> None:
     assert not once.changes[0].repeats and again.changes[0].repeats
     worlds = []
     for part in (once, again):
-        grid = part.cases[0].board.grid.copy()
-        world = World(grid, grid.cell(*part.cases[0].start), grid.cell(*part.cases[0].goal), SPECS_BY_KEY)
+        grid = part.cases[0].map_data.grid.copy()
+        world = World(grid, grid.cell(*part.cases[0].start), grid.cell(*part.cases[0].goal), AGENT_SPECS_BY_KEY)
         WorldEditor(world).set_random_changes(part.changes[0])
         world.add(AgentConfig("lrta"))
         maps = []
@@ -399,11 +416,11 @@ def test_find_row_finds_every_planned_row() -> None:
     for more in ("", "together: true\nchanges: {every: 10, rate: [1, 5]}\nseeds: [0, 3]\n"):
         spec = spec_of(TINY + more)
         planned = list(iter_planned_rows(spec))
-        assert [row[0] for row in sorted(planned)] == list(range(spec.count))
-        assert len({row[1] for row in planned}) == spec.count
-        for row in planned[:: max(1, spec.count // 50)]:
+        assert [row[0] for row in sorted(planned)] == list(range(spec.run_count))
+        assert len({row[1] for row in planned}) == spec.run_count
+        for row in planned[:: max(1, spec.run_count // 50)]:
             batch, case, setting = find_planned_row(spec, row[0])
-            key = plan.RunKeys(batch).run_keys_for_problem(case)[batch.settings.index(setting)]
+            key = plan.RunKeyCalculator(batch).run_keys_for_problem(case)[batch.settings.index(setting)]
             assert key == row[1] and setting.kind == row[2 + [column.name for column in PLANNED_COLUMNS].index("agent")]
 
 
@@ -455,11 +472,11 @@ def test_tasks_contain_each_missing_run_once() -> None:
 def test_results_match_a_separately_built_world(tmp_path: Path) -> None:
     rows = rows_of(run_all(TINY, tmp_path))
     spec = spec_of(TINY)
-    assert len(rows) == spec.count
+    assert len(rows) == spec.run_count
     for row in rows[::7]:
         _, case, setting = find_planned_row(spec, int(row["row"]))
-        grid = case.board.grid
-        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), SPECS_BY_KEY, budget=setting.budget)
+        grid = case.map_data.grid
+        world = World(grid, grid.cell(*case.start), grid.cell(*case.goal), AGENT_SPECS_BY_KEY, budget=setting.budget)
         walker = world.add(AgentConfig(setting.kind, params=setting.params))
         world.advance(1_000_000)
         metrics = world.metrics_of_walker(walker)
@@ -472,7 +489,7 @@ def test_agents_run_together_see_the_same_map_changes(tmp_path: Path) -> None:
     text = TINY + "together: true\nchanges: {every: 5, rate: 4}\nmeasures: false\n"
     spec = spec_of(text)
     rows = rows_of(run_all(text, tmp_path))
-    assert [int(row["row"]) for row in rows] == list(range(spec.count))
+    assert [int(row["row"]) for row in rows] == list(range(spec.run_count))
     assert all(row["nonoptimal_moves"] == "" and row["rate"] == "4.0" for row in rows)
     assert any(int(row["restarts"]) for row in rows)
     alone = rows_of(run_all(text.replace("together: true", "together: false"), tmp_path / "b"))
@@ -489,7 +506,9 @@ def test_precomputed_data_is_counted_in_full(tmp_path: Path) -> None:
     rows, times = (rows_of((tmp_path / name).read_bytes()) for name in ("results.csv", "times.csv"))
     for batch in list(iter_run_batches(spec_of(text.replace("[1, 16]", "[400]"))))[:2]:
         for number, case in enumerate(batch.part.cases):
-            walker = build_job_world(create_world_job(batch, case, [b""]), case.board.grid, SPECS_BY_KEY).walkers[0]
+            walker = build_job_world(
+                create_world_job(batch, case, [b""]), case.map_data.grid, AGENT_SPECS_BY_KEY
+            ).walkers[0]
             data = walker.agent.view().prepared
             row, spent = rows[batch.results_row_number(number, 0)], times[batch.results_row_number(number, 0)]
             assert int(row["build_expansions"]) == sum(d.build_expansions * d.column_count for d in data)
@@ -547,19 +566,19 @@ def test_scenario_of_a_limited_row_ends_at_the_same_tick(
     text = HEAD + "problems: {generate: {kind: corner, size: 24}}\nagents: [lrta, tb-wa]\n"
     rows = rows_of(run_all(text + limit + ("together: true\n" if is_together else ""), tmp_path / "out"))
     with open_store_for_reading(tmp_path / "out") as store:
-        scenario = rerun.scenario_of_row(store, rerun.stored_specification(store, SPECS_BY_KEY), 0)
+        scenario = rerun.scenario_of_row(store, rerun.stored_specification(store, AGENT_SPECS_BY_KEY), 0)
     was = [row for row in rows if row["row"] == "0"]
     if why is None:
-        assert scenario.until is None and was[-1]["outcome"] == "reached"
+        assert scenario.stop_tick is None and was[-1]["outcome"] == "reached"
         return
-    assert scenario.until == StopTick(sum(int(row["ticks"]) for row in was), f"row 0 ended here {why}")
-    world = build_world(scenario, SPECS_BY_KEY)
-    world.advance(scenario.until.tick)
-    assert world.tick == scenario.until.tick and world.walker_digest(world.walkers[0]) == was[-1]["digest"]
+    assert scenario.stop_tick == StopTick(sum(int(row["ticks"]) for row in was), f"row 0 ended here {why}")
+    world = build_world(scenario, AGENT_SPECS_BY_KEY)
+    world.advance(scenario.stop_tick.tick)
+    assert world.tick == scenario.stop_tick.tick and world.walker_digest(world.walkers[0]) == was[-1]["digest"]
     path = tmp_path / "row.yaml"
     save_scenario(scenario, path)
-    assert load_scenario(path, SPECS_BY_KEY).until == scenario.until
-    for more, ticks in (([], scenario.until.tick), (["--ticks", "9"], 9)):
+    assert load_scenario(path, AGENT_SPECS_BY_KEY).stop_tick == scenario.stop_tick
+    for more, ticks in (([], scenario.stop_tick.tick), (["--ticks", "9"], 9)):
         capfd.readouterr()
         assert main.main(["run", str(path), *more]) == 0
         assert json.loads(capfd.readouterr().out.splitlines()[0])["ticks"] == ticks
@@ -602,10 +621,10 @@ def test_no_path_tick_is_that_of_the_last_proof_after_changes(tmp_path: Path) ->
     proofs = []
     for row in results:
         batch, case, _ = find_planned_row(spec_of(text, folders=[tmp_path]), int(row["row"]))
-        world, proof = build_job_world(create_world_job(batch, case, [b""]), grid, SPECS_BY_KEY), ""
+        world, proof = build_job_world(create_world_job(batch, case, [b""]), grid, AGENT_SPECS_BY_KEY), ""
         while world.tick < 300 and world.advance(1):
             walker = world.walkers[0]
-            if walker.rows.size and walker.is_done:
+            if walker.log_rows.size and walker.is_done:
                 proof = str(world.tick - 1)
         proofs.append(proof if row["outcome"] == "waiting_no_path" else "")
     assert [row["no_path_tick"] for row in results] == proofs and sum(proof != "" for proof in proofs) == 3
@@ -616,7 +635,7 @@ def test_changed_specification_computes_only_new_runs(tmp_path: Path, monkeypatc
     more = TINY.replace("lrta]", "lrta, rtaa]")
     store = open_store_for_writing(tmp_path / "a")
     engine = engine_of(spec_of(more), store)
-    engine.run()
+    engine.run_all_tasks()
     store.close()
     assert engine.done == 12 * 2
     assert run_all(more, tmp_path / "a") == run_all(more, tmp_path / "b")
@@ -626,7 +645,7 @@ def test_changed_specification_computes_only_new_runs(tmp_path: Path, monkeypatc
 def test_times_are_written_to_a_separate_file(tmp_path: Path) -> None:
     run_all(TINY, tmp_path)
     times = rows_of((tmp_path / "times.csv").read_bytes())
-    assert len(times) == spec_of(TINY).count and all(float(row["planning_ms"]) >= 0 for row in times)
+    assert len(times) == spec_of(TINY).run_count and all(float(row["planning_ms"]) >= 0 for row in times)
     assert "planning_ms" not in (tmp_path / "results.csv").read_text()
 
 
@@ -645,7 +664,7 @@ def test_downward_lab_properties_describe_every_run(tmp_path: Path) -> None:
     with open_store_for_reading(tmp_path / "walks") as store:
         runs = json.loads(write_downward_lab_properties(store).read_text())
     assert (tmp_path / "walks" / "walks-eval" / "properties").is_file()
-    assert len(runs) == spec_of(TINY).count
+    assert len(runs) == spec_of(TINY).run_count
     for name, run in runs.items():
         assert name == "-".join(run["id"]) and run["id"] == [run["algorithm"], run["domain"], run["problem"]]
         assert run["coverage"] == 1 and run["cost"] > 0
@@ -683,7 +702,7 @@ def test_second_writer_is_refused_and_reader_is_allowed(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="another experiment is writing to it"):
         open_store_for_writing(tmp_path)
     with open_store_for_reading(tmp_path) as reader:
-        assert len(reader.frame()) == spec_of(TINY).count
+        assert len(reader.load_frame()) == spec_of(TINY).run_count
     store.close()
     open_store_for_writing(tmp_path).close()
 
@@ -702,7 +721,7 @@ def test_reader_of_store_under_creation_sees_all_tables_or_none(
                 return
             with reader:
                 try:
-                    found.append(reader.count())
+                    found.append(reader.progress_counts())
                 except ConfigError as error:  # raised here, nobody would hear of it
                     found.append(str(error))
 
@@ -732,7 +751,7 @@ def test_results_in_read_only_folder_can_be_read(
     monkeypatch.setattr(sqlite3, "connect", connect_read_only)
     before = sorted(path.name for path in results.iterdir())
     with open_store_for_reading(results) as store:
-        assert store.count() == (96, 96) and len(store.frame()) == 96
+        assert store.progress_counts() == (96, 96) and len(store.load_frame()) == 96
         assert sorted(path.name for path in results.iterdir()) == before
     assert main.main(["replay", str(results), "--check", "3"]) == 0
     assert main.main(["report", str(results), "-o", str(tmp_path / "report")]) == 0
@@ -743,13 +762,13 @@ def test_full_disk_is_one_message_and_keeps_results(tmp_path: Path) -> None:
     whole = run_all(TINY, tmp_path / "whole")
     store = open_store_for_writing(tmp_path / "full")
     engine = engine_of(spec_of(TINY), store)
-    (pages,) = store._db.execute("PRAGMA page_count").fetchone()
-    store._db.execute(f"PRAGMA max_page_count={pages + 1}")
+    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count={pages + 1}")
     with pytest.raises(ConfigError, match="cannot be written: database or disk is full; the results so far are kept"):
-        engine.run()
-    done, _ = store.count()
+        engine.run_all_tasks()
+    done, _ = store.progress_counts()
     store.close()
-    assert 0 < done < spec_of(TINY).count
+    assert 0 < done < spec_of(TINY).run_count
     assert run_all(TINY, tmp_path / "full") == whole
 
 
@@ -857,16 +876,16 @@ def test_failed_run_is_reported_and_others_continue(tmp_path: Path, monkeypatch:
             raise ValueError("nobody knows")
         return whole(job, *rest)
 
-    from sim.experiments import job_runner
+    from experiments import job_runner
 
     whole, spec = job_runner.run_job, spec_of(TINY)
     victim = spec.parts[0].cases[4].start
     monkeypatch.setattr(job_runner, "run_job", do_job_failing_for_victim)
     store = open_store_for_writing(tmp_path)
     engine = engine_of(spec, store)
-    engine.run()
+    engine.run_all_tasks()
     assert [row for row, _ in store.failed_runs()] == list(range(4, 96, 12))
-    assert engine.failed == 8 and engine.done == 88
+    assert engine.failed_runs == 8 and engine.done == 88
     assert store.failed_runs()[0][1] == "ValueError: nobody knows"
     write_csv_tables(store)
     store.close()
@@ -877,21 +896,26 @@ def test_failed_run_is_reported_and_others_continue(tmp_path: Path, monkeypatch:
 
 
 def test_map_data_survives_packing() -> None:
-    from sim.experiments.problems import compress_map, create_map_data
+    from experiments.problems import compress_map, create_map_data
 
-    grid = Grid.from_text_rows(["..T.", "WW@.", "G..S"], "x", Movement(CUT, 1.5))
+    grid = Grid.from_text_rows(["..T.", "WW@.", "G..S"], "x", Movement(CUT_ONE_CORNER, 1.5))
     again = compress_map(create_map_data("x", grid)).decompress()
-    assert again.rows() == grid.rows() and again.movement == grid.movement == Movement(CUT, 1.5)
-    assert create_map_data("x", again).key == create_map_data("y", grid).key
-    others = [Movement(CUT, 1.25), Movement(EIGHT, 1.5), Movement(FOUR), Movement(SQUEEZE, 1.5)]
+    assert again.text_rows() == grid.text_rows() and again.movement == grid.movement == Movement(CUT_ONE_CORNER, 1.5)
+    assert create_map_data("x", again).digest == create_map_data("y", grid).digest
+    others = [
+        Movement(CUT_ONE_CORNER, 1.25),
+        Movement(EIGHT_NEIGHBOURS, 1.5),
+        Movement(FOUR_NEIGHBOURS),
+        Movement(SQUEEZE_BETWEEN_CORNERS, 1.5),
+    ]
     keys = [
-        create_map_data("x", Grid.from_text_rows(grid.rows(), "x", movement)).key
+        create_map_data("x", Grid.from_text_rows(grid.text_rows(), "x", movement)).digest
         for movement in (grid.movement, *others)
     ]
     assert len(set(keys)) == 5
     usual = Grid.from_text_rows([".@.", "..."]), Grid.from_text_rows([".@.", "..."], movement=Movement(diagonal=1.5))
     before = ["be1d92c08c01c8904cc8a324", "aebfe340f4e406a242cb1610"]  # when there was no other rule
-    assert [create_map_data("m", grid).key for grid in usual] == before, "rows of older results are found again"
+    assert [create_map_data("m", grid).digest for grid in usual] == before, "rows of older results are found again"
 
 
 def test_results_of_older_version_without_a_measure_can_be_continued(tmp_path: Path) -> None:
@@ -902,13 +926,13 @@ def test_results_of_older_version_without_a_measure_can_be_continued(tmp_path: P
         db.execute("INSERT INTO plan (row, key) VALUES (1, x'01')")
         db.execute("INSERT INTO results (key, trial, moves) VALUES (x'01', 1, 7)")
     reader = open_store_for_reading(tmp_path)
-    assert list(reader.rows(["row", "moves", "memory"])) == [(1, 7, None)]
+    assert list(reader.iter_rows(["row", "moves", "memory"])) == [(1, 7, None)]
     reader.close()
     store = open_store_for_writing(tmp_path)
     store.add(
         [(b"2", *(1 if column.kind is not str else "x" for column in (*MEASURED_COLUMNS, *PROCESSOR_TIME_COLUMNS)))]
     )
-    assert list(store.rows(["row", "moves", "memory"])) == [(1, 7, None)] and store.done() == {b"\x01", b"2"}
+    assert list(store.iter_rows(["row", "moves", "memory"])) == [(1, 7, None)] and store.done() == {b"\x01", b"2"}
     store.close()
 
 
@@ -959,7 +983,7 @@ def test_replay_opens_row_from_temp_folder_if_results_are_read_only(
         raise ConfigError(f"{place}: cannot be written")
 
     opened: list[Path] = []
-    monkeypatch.setattr(replay, "_open_window", opened.append)
+    monkeypatch.setattr(replay, "_start_window_program", opened.append)
     assert main.main(["replay", str(results), "3"]) == 0
     monkeypatch.setattr(replay, "check_file_writable", raise_unwritable)
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
@@ -1021,7 +1045,7 @@ def test_plan_of_other_version_is_rebuilt_and_results_are_kept(change: str, resu
         db.execute(change)
     store = open_store_for_writing(results)
     engine = engine_of(spec_of(TINY), store)
-    assert engine.total == 0
+    assert engine.total_runs == 0
     write_csv_tables(store)
     store.close()
     assert (results / "results.csv").read_bytes() == before

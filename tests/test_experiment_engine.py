@@ -18,11 +18,11 @@ import pytest
 import main
 from cli.experiment import engine as engine_module
 from cli.experiment import pools, worker
-from cli.experiment.engine import Engine
+from cli.experiment.engine import ExperimentEngine
 from cli.progress import ProgressBar
-from sim.experiments.export import write_csv_tables
-from sim.experiments.plan import WorkerTask, iter_unfinished_tasks
-from sim.experiments.store import open_store_for_reading, open_store_for_writing
+from experiments.export import write_csv_tables
+from experiments.plan import WorkerTask, iter_unfinished_tasks
+from experiments.store import open_store_for_reading, open_store_for_writing
 from sim.params import ConfigError
 
 from .conftest import ROOT
@@ -42,7 +42,7 @@ def test_two_processes_give_the_same_table(tmp_path: Path, reference_table: byte
 # --- workers that die -----------------------------------------------------------------------------
 
 
-class WorkerKillingEngine(Engine):
+class WorkerKillingEngine(ExperimentEngine):
     """Kills a worker now and then."""
 
     kills = 0
@@ -50,7 +50,7 @@ class WorkerKillingEngine(Engine):
     def _collect_results(self) -> None:
         super()._collect_results()
         processes = list((getattr(self._executor, "_processes", None) or {}).values())
-        if processes and self.kills < self.most and CHANCE.random() < 0.5 and self._running:
+        if processes and self.kills < self.most and CHANCE.random() < 0.5 and self._running_tasks:
             CHANCE.choice(processes).kill()
             self.kills += 1
 
@@ -64,10 +64,14 @@ def run_with_killed_workers(folder: Path, most: int) -> tuple[WorkerKillingEngin
     store, spec = open_store_for_writing(folder), spec_of(SLOWER)
     store.store_plan(spec)
     driver = WorkerKillingEngine(
-        store, pools.choose_executor(None, 2, folder), ProgressBar(), iter_unfinished_tasks(spec, set()), spec.count
+        store,
+        pools.choose_executor_factory(None, 2, folder),
+        ProgressBar(),
+        iter_unfinished_tasks(spec, set()),
+        spec.run_count,
     )
     driver.most = most
-    driver.run()
+    driver.run_all_tasks()
     write_csv_tables(store)
     assert not store.failed_runs()
     store.close()
@@ -96,19 +100,23 @@ POISON = spec_of(TINY).parts[0].cases[5].start
 
 
 def test_problem_that_crashes_every_worker_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class CrashingEngine(Engine):
+    class CrashingEngine(ExperimentEngine):
         def _submit_task(self, suspect: Any) -> None:
-            self._running[self._executor.submit(work_or_crash, suspect.task)] = suspect
+            self._running_tasks[self._executor.submit(work_or_crash, suspect.task)] = suspect
 
     text = TINY.replace('"tb-wa:weight=1", {kind: tb-wa, weight: [1.4, 3]}, ', "").replace("[1, 16]", "[16]")
     store, spec = open_store_for_writing(tmp_path), spec_of(text)
     store.store_plan(spec)
     driver = CrashingEngine(
-        store, pools.choose_executor(None, 2, tmp_path), ProgressBar(), iter_unfinished_tasks(spec, set()), spec.count
+        store,
+        pools.choose_executor_factory(None, 2, tmp_path),
+        ProgressBar(),
+        iter_unfinished_tasks(spec, set()),
+        spec.run_count,
     )
-    driver.run()
+    driver.run_all_tasks()
     assert store.failed_runs() == [(5, "lost its worker 3 times")]
-    assert store.count() == (11, 12)
+    assert store.progress_counts() == (11, 12)
     store.close()
 
 
@@ -125,7 +133,7 @@ def test_worker_without_the_program_gives_one_message(tmp_path: Path, monkeypatc
     monkeypatch.setattr(engine_module.worker, "compute_task", missing)
     store = open_store_for_writing(tmp_path)
     with pytest.raises(ConfigError, match=r"cannot load the program \(No module named 'cli'\).*PYTHONPATH="):
-        engine_of(spec_of(TINY), store).run()
+        engine_of(spec_of(TINY), store).run_all_tasks()
     store.close()
 
 
@@ -143,7 +151,7 @@ def count_finished_runs(folder: Path) -> int:
     except Exception:
         return 0
     try:
-        return store.count()[0]
+        return store.progress_counts()[0]
     finally:
         store.close()
 
@@ -165,16 +173,16 @@ def interrupt_at(folder: Path, process: "subprocess.Popen[str]", runs: int, sign
 def test_killed_driver_resumes_without_repeating_runs(tmp_path: Path, reference_table: bytes, count: int) -> None:
     spec, folder = tmp_path / "slower.yaml", tmp_path / "out"
     spec.write_text(SLOWER)
-    chance, total = random.Random(count), spec_of(SLOWER).count
+    chance, total = random.Random(count), spec_of(SLOWER).run_count
     for number in range(count):
         before = count_finished_runs(folder)
         aim = before + 1 + chance.randrange(max(1, (total - before) // (count - number + 1)))
         interrupt_at(folder, start_driver(spec, folder, "--jobs", "2"), aim, signal.SIGKILL)
         assert count_finished_runs(folder) >= min(aim, total)
     store = open_store_for_writing(folder)
-    left = total - store.count()[0]
+    left = total - store.progress_counts()[0]
     driver = engine_of(spec_of(SLOWER), store)
-    driver.run()
+    driver.run_all_tasks()
     assert driver.done == left
     write_csv_tables(store)
     store.close()

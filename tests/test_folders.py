@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.files import user_folders
-from sim.files.user_folders import (
+from sim.system import user_folders
+from sim.system.user_folders import (
     cache_folder,
     config_folder,
     create_private_folder,

@@ -6,13 +6,14 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig, MoveGoal, SetParam
 from sim.grid import Grid
-from sim.kernels import inner, jit
-from sim.kernels.jit import JIT_ON, CachedDispatch, kernel
+from sim.jit import decorators as jit
+from sim.jit import inner
+from sim.jit.decorators import JIT_ON, CachedDispatch, kernel
 from sim.world import World
+from sim.world_commands import AgentConfig, MoveGoal, SetParam
 
 from .conftest import parameter_sets, random_map_rows, smallest_accepted_budget
 
@@ -23,11 +24,11 @@ def walk_digest_and_rows(key: str, few: int, watched: bool) -> tuple[str, list[o
     """The digest and all rows of an agent whose goal, parameters and map change."""
     chance = random.Random(key)
     grid = Grid.from_text_rows(random_map_rows(3, SIDE, SIDE, 0.2))
-    free = grid.free.nonzero()[0].tolist()
+    free = grid.free_mask.nonzero()[0].tolist()
     changes = RandomChangeSchedule(9, 5.0)
     with patch.object(jit, "_CALLS_BEFORE_RESOLVING", few):
-        world = World(grid, free[0], free[-1], SPECS_BY_KEY, watched=watched, random_changes=changes, trials=2)
-        spec = SPECS_BY_KEY[key]
+        world = World(grid, free[0], free[-1], AGENT_SPECS_BY_KEY, watched=watched, random_changes=changes, trials=2)
+        spec = AGENT_SPECS_BY_KEY[key]
         walker = world.add(AgentConfig(key, budget=smallest_accepted_budget(spec, {}, 9)))
         log: list[object] = []
         for tick in range(160):
@@ -37,12 +38,12 @@ def walk_digest_and_rows(key: str, few: int, watched: bool) -> tuple[str, list[o
                 for name, value in chance.choice(parameter_sets(spec)).items():
                     world.submit(SetParam(walker.id, name, value))
             world.advance(1)
-            log += walker.rows.tolist()
+            log += walker.log_rows.tolist()
     return world.compute_digest(), log
 
 
 @pytest.mark.parametrize("watched", [False, True])
-@pytest.mark.parametrize("key", sorted(key for key, spec in SPECS_BY_KEY.items() if not spec.is_own))
+@pytest.mark.parametrize("key", sorted(key for key, spec in AGENT_SPECS_BY_KEY.items() if not spec.is_own))
 def test_walk_does_not_depend_on_cached_dispatch(key: str, watched: bool) -> None:
     assert walk_digest_and_rows(key, 1, watched) == walk_digest_and_rows(key, 0, watched)
 
@@ -58,7 +59,7 @@ def test_cached_dispatch_compiles_after_several_calls() -> None:
 
     frequent, numbers = CachedDispatch(total), np.arange(5)
     assert [frequent(numbers, more) for more in range(40)] == list(range(10, 50))
-    assert frequent._callable is not total and frequent.kernel is total
+    assert frequent._machine_code_or_kernel is not total and frequent.kernel is total
     assert frequent(np.arange(3), 1) == 4, "other arguments of the same types"
 
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli.progress import ProgressBar
 from cli.report import create_report, figures, write_report
-from cli.report.page import report_section
-from sim.experiments.specification import parse_experiment
-from sim.experiments.store import open_store_for_reading
-from sim.files.lesson import parse_lesson
-from sim.files.yaml import write_yaml
-from sim.lesson import find_broken_claims
+from cli.report.page import report_markdown_section
+from experiments.specification import parse_experiment
+from experiments.store import open_store_for_reading
+from files.lesson import parse_lesson
+from files.lesson_claims import find_broken_claims
+from files.yaml import write_yaml
 from sim.params import ConfigError
 
 from .conftest import ROOT
@@ -85,19 +85,19 @@ def assert_problems_are_single_lines(error: ConfigError) -> None:
 @given(texts_with_random_changes(LESSONS) | texts_with_a_swapped_value(LESSONS))
 def test_mutated_lesson_parses_or_raises_config_error(text: str) -> None:
     try:
-        lesson = parse_lesson(text, "x.yaml", SPECS_BY_KEY, ROOT / "assets" / "lessons")
+        lesson = parse_lesson(text, "x.yaml", AGENT_SPECS_BY_KEY, ROOT / "assets" / "lessons")
     except ConfigError as error:
         assert_problems_are_single_lines(error)
         return
     if len(text) < 2 * len(SMALL):  # the others walk for long
-        assert all(isinstance(problem, str) for problem in find_broken_claims(lesson, SPECS_BY_KEY))
+        assert all(isinstance(problem, str) for problem in find_broken_claims(lesson, AGENT_SPECS_BY_KEY))
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(texts_with_random_changes(SPECIFICATIONS) | texts_with_a_swapped_value(SPECIFICATIONS))
 def test_mutated_specification_parses_or_raises_config_error(text: str) -> None:
     try:
-        parse_experiment(text, "x.yaml", SPECS_BY_KEY)
+        parse_experiment(text, "x.yaml", AGENT_SPECS_BY_KEY)
     except ConfigError as error:
         assert_problems_are_single_lines(error)
 
@@ -106,8 +106,8 @@ def test_mutated_specification_parses_or_raises_config_error(text: str) -> None:
 def test_random_bytes_parse_or_raise_config_error(source: bytes | str) -> None:
     for data in (source, SMALL.encode() + (source if isinstance(source, bytes) else source.encode("utf-8", "replace"))):
         for read in (
-            lambda d: parse_lesson(d, "x.yaml", SPECS_BY_KEY),
-            lambda d: parse_experiment(d, "x.yaml", SPECS_BY_KEY),
+            lambda d: parse_lesson(d, "x.yaml", AGENT_SPECS_BY_KEY),
+            lambda d: parse_experiment(d, "x.yaml", AGENT_SPECS_BY_KEY),
         ):
             try:
                 read(data)
@@ -188,14 +188,14 @@ def test_random_experiment_produces_a_complete_report(
     while True:
         text = write_yaml(random_experiment(chance))
         try:
-            parse_experiment(text, "x.yaml", SPECS_BY_KEY)
+            parse_experiment(text, "x.yaml", AGENT_SPECS_BY_KEY)
             break
         except ConfigError as error:  # such as movement: an agent that a rule does not allow
             assert_problems_are_single_lines(error)
     run_all(text, tmp_path)
     with open_store_for_reading(tmp_path) as store:
         report = create_report(store)
-        assert report_section(report)
+        assert report_markdown_section(report)
     write_report(report, tmp_path / "report", ProgressBar())
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
-    assert not report.left_out and "Left out" not in page and len(report.charts) >= 3
+    assert not report.left_out_parts and "Left out" not in page and len(report.charts) >= 3

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from sim import remake_maps
-from sim.files.movingai import map_text, parse_map, read_map
-from sim.generate import (
-    GENERATORS,
+from files.movingai import map_text, parse_map, read_map
+from sim.kernels import octile
+from sim.map_generators import (
+    GENERATOR_SPECS,
     GeneratedMap,
     GeneratorSpec,
     SplitMix64,
@@ -21,14 +21,14 @@ from sim.generate import (
     largest_component_mask,
     opposite_corner_cells,
 )
-from sim.kernels import octile
 from sim.movement import Movement
 from sim.params import ConfigError
+from tools import remake_maps
 
 from .naive import Board, Tba
 
-SPEC_OF_KIND = {spec.kind: spec for spec in GENERATORS}
-SIZED = [spec.kind for spec in GENERATORS if any(param.name == "width" for param in spec.params)]
+SPEC_OF_KIND = {spec.kind: spec for spec in GENERATOR_SPECS}
+SIZED = [spec.kind for spec in GENERATOR_SPECS if any(param.name == "width" for param in spec.params)]
 
 
 def problems_of(kind: object, values: object, where: str = "map.generate") -> list[str]:
@@ -38,7 +38,7 @@ def problems_of(kind: object, values: object, where: str = "map.generate") -> li
 
 
 def free_of(made: GeneratedMap) -> np.ndarray:
-    return made.grid.free.reshape(made.grid.height, made.grid.width)
+    return made.grid.free_mask.reshape(made.grid.height, made.grid.width)
 
 
 def is_connected(made: GeneratedMap) -> bool:
@@ -51,7 +51,7 @@ def is_connected(made: GeneratedMap) -> bool:
 @st.composite
 def draw_recipe(draw):
     """Any kind with any legal values, on maps that are small enough to make many."""
-    spec = draw(st.sampled_from(GENERATORS))
+    spec = draw(st.sampled_from(GENERATOR_SPECS))
     values = {}
     for param in spec.params:
         high = 64 if param.name in ("width", "height", "size") else int(param.high)
@@ -119,12 +119,12 @@ def test_default_maps_never_change(kind, digest):
 
 def test_every_map_kind_has_a_reference_digest():
     (mark,) = test_default_maps_never_change.pytestmark
-    assert [kind for kind, _ in mark.args[1]] == [spec.kind for spec in GENERATORS]
+    assert [kind for kind, _ in mark.args[1]] == [spec.kind for spec in GENERATOR_SPECS]
 
 
-@pytest.mark.parametrize("spec", GENERATORS, ids=lambda spec: spec.kind)
+@pytest.mark.parametrize("spec", GENERATOR_SPECS, ids=lambda spec: spec.kind)
 def test_generator_parameters_have_ranges_and_help(spec: GeneratorSpec):
-    assert spec.name and spec.help
+    assert spec.name and spec.description
     for param in spec.params:
         assert param.kind is int and param.low is not None and param.high is not None and param.step and param.help
         assert param.parse_value(param.default) == param.default
@@ -161,7 +161,7 @@ def test_diagonal_cost_is_passed_to_the_grid():
 
 def test_generated_maps_survive_writing_and_parsing():
     made = generate_map("caves", {"width": 32, "height": 32})
-    assert parse_map(map_text(made.grid).encode("ascii"), "caves.map").rows() == made.grid.rows()
+    assert parse_map(map_text(made.grid).encode("ascii"), "caves.map").text_rows() == made.grid.text_rows()
 
 
 # --- random numbers and helpers -------------------------------------------------------------------------
@@ -297,7 +297,7 @@ def test_river_is_crossed_only_by_bridges(seed, width_of_river):
         assert len(bridge) == 2 * width_of_river
         grid.block_and_free(blocked=list(chain(*cells.values())), freed=[])
         assert not is_connected(made), "without bridges there is no way"
-        assert set("".join(grid.rows())) == {".", "@"}, "a river of W would let agents swim along it"
+        assert set("".join(grid.text_rows())) == {".", "@"}, "a river of W would let agents swim along it"
         grid.block_and_free(blocked=[], freed=bridge)
         assert is_connected(made), f"{name} alone is enough"
 
@@ -319,14 +319,14 @@ def test_bridges_are_named_from_north_to_south(count, names):
 
 def test_corner_map_matches_the_experiment():
     made = generate_map("corner", {"size": 6})
-    assert made.grid.rows() == ["......", "....@.", "....@.", "....@.", ".@@@@.", "......"]
+    assert made.grid.text_rows() == ["......", "....@.", "....@.", "....@.", ".@@@@.", "......"]
     assert (made.start, made.goal) == ((0, 0), (5, 5))
     assert free_of(generate_map("corner", {"size": 40})).sum() == 1525, "the x of experiment E6"
 
 
 def run_tba(made: GeneratedMap, limit: int, shortcut: bool) -> tuple[Tba, list[tuple[int, int]], int]:
     """The agent after its run, the cells it stood on, and the tick in which A* found the goal."""
-    agent = Tba(Board(made.grid.rows()), made.start, made.goal, limit, shortcut=shortcut)
+    agent = Tba(Board(made.grid.text_rows()), made.start, made.goal, limit, shortcut=shortcut)
     walk, found_at = [made.start], 0
     while agent.status == "active":
         agent.tick()
@@ -365,11 +365,11 @@ def test_shipped_maps_match_their_recipes():
     shipped = {path.name: path.read_text("ascii") for path in remake_maps.SHIPPED_MAPS_FOLDER.iterdir()}
     assert sorted(made) == sorted(shipped)
     for name, text in made.items():
-        assert text == shipped[name], f"{name}: run python -m sim.remake_maps"
+        assert text == shipped[name], f"{name}: run python -m tools.remake_maps"
 
 
 def test_shipped_maps_open_and_are_solvable():
-    for name in remake_maps.RECIPES:
+    for name in remake_maps.SHIPPED_MAP_RECIPES:
         made = remake_maps.generate_shipped_map(name)
         grid = read_map(remake_maps.SHIPPED_MAPS_FOLDER / f"{name}.map")
         assert is_connected(made) and grid.is_free(grid.cell(*made.start)) and grid.is_free(grid.cell(*made.goal))

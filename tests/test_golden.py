@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import AgentSpec, Status
-from sim.commands import EditCells
 from sim.grid import Grid
 from sim.kernels.log import RESTARTED
 from sim.world import World
+from sim.world_commands import EditCells
 
 from . import naive
 from .conftest import UNLIMITED, board_of, drawn, smallest_accepted_budget, solo, ticks_of, yaml_of
@@ -41,7 +41,7 @@ def row_id(row: dict[str, Any]) -> str:
 @pytest.mark.parametrize("row", M1["rows"], ids=row_id)
 def test_metrics_on_m1_match_golden_table(row: dict[str, Any]) -> None:
     world, walker = solo(*drawn(M1["map"]), row["kind"], row["budget"], **row.get("params", {}))
-    assert round(world.optimal, 5) == 19.65685 and int(world.grid.free.sum()) == 199
+    assert round(world.optimal_cost, 5) == 19.65685 and int(world.grid.free_mask.sum()) == 199
     world.advance(5000)
     assert walker.agent.status is Status.AT_GOAL
     m = world.metrics_of_walker(walker)
@@ -76,7 +76,7 @@ def test_naive_version_on_m1_matches_golden_table(row: dict[str, Any]) -> None:
 
 
 def tiny(name: str, key: str, budget: int = 1, **params: Any) -> tuple[World, Any]:
-    return solo(*drawn(TINY[name]), key, smallest_accepted_budget(SPECS_BY_KEY[key], params, budget), **params)
+    return solo(*drawn(TINY[name]), key, smallest_accepted_budget(AGENT_SPECS_BY_KEY[key], params, budget), **params)
 
 
 def run_to_end(world: World, limit: int = 20_000) -> list[int]:
@@ -118,8 +118,8 @@ def test_real_time_agents_walk_into_the_u_trap(key: str) -> None:
     world, walker = tiny("u trap", key)
     run_to_end(world)
     m = world.metrics_of_walker(walker)
-    assert walker.agent.status is Status.AT_GOAL and m.cost >= world.optimal
-    if SPECS_BY_KEY[key].is_real_time:
+    assert walker.agent.status is Status.AT_GOAL and m.cost >= world.optimal_cost
+    if AGENT_SPECS_BY_KEY[key].is_real_time:
         assert m.moves > 3 * m.optimal / 2, "at the least budget nobody gets by the trap without walking into it"
     if key == "astar":
         assert (m.cost, m.back_moves, m.nonoptimal_moves) == (m.optimal, 0, 0)
@@ -153,7 +153,7 @@ def test_blocked_diagonal_shoulder_forces_one_restart(key: str) -> None:
     board = board_of(world.grid)
     corner = (board.id((3, 0)), board.id((4, 1)))
     assert corner in itertools.pairwise(walker.agent.view().path.tolist())
-    world.submit(EditCells(blocked=(board.id((4, 0)),)))
+    world.submit(EditCells(blocked_cells=(board.id((4, 0)),)))
     trail = run_to_end(world)
     assert corner[0] in trail and corner[1] in trail and corner not in itertools.pairwise(trail)
     m = world.metrics_of_walker(walker)
@@ -167,7 +167,7 @@ def test_wall_next_to_the_path_restarts_by_rule() -> None:
         world, walker = tiny("neighbour of the path", "rtb-wa", 1000, restart=restart, lazy_rule=rule)
         world.advance(1)
         board = board_of(world.grid)
-        world.submit(EditCells(blocked=(board.id((4, 0)),)))
+        world.submit(EditCells(blocked_cells=(board.id((4, 0)),)))
         run_to_end(world)
         m = world.metrics_of_walker(walker)
         restarts[restart, rule] = m.restarts
@@ -184,16 +184,16 @@ def test_blocked_backtrack_chain_is_noticed(key: str, rule: str, budget: int) ->
     No cell beside the new wall is on the path, so the listing as printed would not notice, and walk into it.
     """
     world, walker = tiny("chamber", key, budget, lazy_rule=rule, **({"weight": 1.0} if key == "rtb-wa" else {}))
-    while not walker.agent.state[0].found:
+    while not walker.agent.state_record[0].found:
         world.advance(1)
     chain = cells_off_path(world)
     assert len(chain) > 3
-    world.submit(EditCells(blocked=(chain[2],)))
+    world.submit(EditCells(blocked_cells=(chain[2],)))
     world.advance(1)
     assert walker.rows[0].marks & RESTARTED
     run_to_end(world)
     assert walker.agent.status is Status.NO_PATH
-    world.submit(EditCells(freed=(chain[2],)))
+    world.submit(EditCells(freed_cells=(chain[2],)))
     run_to_end(world)
     assert walker.agent.status is Status.AT_GOAL
 
@@ -202,12 +202,12 @@ def test_blocked_backtrack_chain_is_noticed(key: str, rule: str, budget: int) ->
 def test_reopened_goal_wakes_an_agent_with_no_path(key: str) -> None:
     world, walker = tiny("gate", key, 4)
     gate = board_of(world.grid).id((4, 1))
-    world.submit(EditCells(blocked=(gate,)), 1)
+    world.submit(EditCells(blocked_cells=(gate,)), 1)
     world.advance(100)
     assert walker.agent.status is Status.NO_PATH
-    assert walker.state_text == "no path"
+    assert walker.state_word == "no path"
     stood, before = walker.position, world.metrics_of_walker(walker)
-    world.submit(EditCells(freed=(gate,)), world.tick + 10)
+    world.submit(EditCells(freed_cells=(gate,)), world.tick + 10)
     world.advance(1000)
     after = world.metrics_of_walker(walker)
     assert walker.agent.status is Status.AT_GOAL
@@ -226,7 +226,7 @@ def test_start_adjacent_to_the_goal_takes_one_move(key: str, budget: int) -> Non
         assert (m.moves, m.cost, m.expansions, m.suboptimality) == (1, 1.0, 1, 1.0)
 
 
-@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+@pytest.mark.parametrize("spec", AGENT_SPECS_BY_KEY.values(), ids=AGENT_SPECS_BY_KEY)
 def test_start_on_the_goal_takes_no_moves(spec: AgentSpec) -> None:
     world, walker = solo(["..", ".."], 3, 3, spec.key, smallest_accepted_budget(spec, {}))
     assert world.advance(10) == 0

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.grid import MAX_SIDE, Grid, MapChange, check_map_size
+from sim.grid import MAX_MAP_SIDE, Grid, MapChange, check_map_size
 from sim.kernels.octile import DIAGONAL
-from sim.movement import CUT, EIGHT, FOUR, SQUEEZE, Movement
+from sim.movement import CUT_ONE_CORNER, EIGHT_NEIGHBOURS, FOUR_NEIGHBOURS, SQUEEZE_BETWEEN_CORNERS, Movement
 from sim.params import ConfigError
 
 from .conftest import board_of, movements, problems
@@ -45,7 +45,7 @@ def assert_masks_match_naive(grid: Grid, board: Board) -> None:
 def test_move_masks_match_naive_rule(problem: tuple[list[str], int, int], movement: Movement) -> None:
     grid = Grid.from_text_rows(problem[0], movement=movement)
     assert_masks_match_naive(grid, board_of(grid))
-    assert [grid.is_free(c) for c in range(grid.cells)] == grid.free.tolist()
+    assert [grid.is_free(c) for c in range(grid.cells)] == grid.free_mask.tolist()
     for cell in range(grid.cells):
         for other in grid.free_neighbours(cell):
             assert cell in grid.free_neighbours(other), "moves are undirected"
@@ -58,17 +58,17 @@ def test_map_change_lists_exactly_the_changed_arcs(
     grid = Grid.from_text_rows(problem[0], movement=movement)
     for blocked, freed in edits:
         before, board = board_of(grid).arcs(), board_of(grid)
-        was_free = grid.free.copy()
+        was_free = grid.free_mask.copy()
         blocked, freed = [c % grid.cells for c in blocked], [c % grid.cells for c in freed]
         change = grid.block_and_free(blocked, freed)
         for cell in blocked:
             board.put(board.at(cell), "@")
         for cell in freed:
-            original = chr(grid.original.reshape(-1)[cell])
+            original = chr(grid.original_terrain.reshape(-1)[cell])
             board.put(board.at(cell), "." if original in "@OT" else original)
-        assert grid.free.tolist() == [board.at(c) in board.land for c in range(grid.cells)]
+        assert grid.free_mask.tolist() == [board.at(c) in board.land for c in range(grid.cells)]
         assert arcs_of(change, board) == arc_difference(before, board.arcs())
-        assert change.cells.tolist() == np.flatnonzero(was_free != grid.free).tolist()
+        assert change.cells.tolist() == np.flatnonzero(was_free != grid.free_mask).tolist()
         assert change.has_new_arcs == (not change.rose.all())
         assert_masks_match_naive(grid, board)
 
@@ -81,7 +81,7 @@ def test_put_terrain_changes_terrain_and_restores_it(
     letters = {cell % grid.cells: letter for cell, letter in strokes}
     board, before = board_of(grid), board_of(grid).arcs()
     was = grid.terrain.reshape(-1)[list(letters)].copy()
-    rows = grid.rows()
+    rows = grid.text_rows()
     change = grid.set_terrain(list(letters), np.frombuffer("".join(letters.values()).encode(), np.uint8))
     for cell, letter in letters.items():
         board.put(board.at(cell), letter)
@@ -89,16 +89,16 @@ def test_put_terrain_changes_terrain_and_restores_it(
     assert_masks_match_naive(grid, board)
     back = grid.set_terrain(list(letters), was)
     assert arcs_of(back, board) == arc_difference(board.arcs(), before)
-    assert grid.rows() == rows
+    assert grid.text_rows() == rows
 
 
 def test_blocking_and_freeing_restore_terrain_letters() -> None:
     grid = Grid.from_text_rows(["GTWS", "O.@B"])
     everything = range(grid.cells)
     grid.block_and_free(everything, [])
-    assert grid.rows() == ["@T@@", "O@@@"]
+    assert grid.text_rows() == ["@T@@", "O@@@"]
     grid.block_and_free([], everything)
-    assert grid.rows() == ["G.WS", "...B"]
+    assert grid.text_rows() == ["G.WS", "...B"]
     version = grid.version
     assert grid.block_and_free([], everything).cells.size == 0 and grid.version == version
     assert grid.block_and_free([0], [0]).cells.size == 0, "a cell in both lists ends up free"
@@ -116,12 +116,12 @@ def test_cell_ids_round_trip_to_coordinates(width: int, height: int, data: st.Da
 @given(problems())
 def test_grid_rows_and_pickle_round_trip(problem: tuple[list[str], int, int]) -> None:
     grid = Grid.from_text_rows(problem[0])
-    assert grid.rows() == problem[0]
+    assert grid.text_rows() == problem[0]
     copy = pickle.loads(pickle.dumps(grid))
-    assert copy.rows() == grid.rows() and copy.moves.tolist() == grid.moves.tolist()
+    assert copy.rows() == grid.text_rows() and copy.moves.tolist() == grid.moves.tolist()
     copy.block_and_free([0], [])
     assert copy.ground.moves is copy.moves and copy.moves[0] == 0, "the kernels see the copy's own masks"
-    assert grid.rows() == problem[0]
+    assert grid.text_rows() == problem[0]
 
 
 def test_diagonal_moves_need_shoulders_of_the_same_terrain() -> None:
@@ -131,13 +131,13 @@ def test_diagonal_moves_need_shoulders_of_the_same_terrain() -> None:
         assert grid.free_neighbours(3) == [2]
     water = Grid.from_text_rows(["WW", "WW"])
     assert water.free_neighbours(0) == [1, 2, 3]
-    for rule, reached in ((FOUR, [1, 2]), (CUT, [1, 2, 3]), (SQUEEZE, [1, 2, 3])):
+    for rule, reached in ((FOUR_NEIGHBOURS, [1, 2]), (CUT_ONE_CORNER, [1, 2, 3]), (SQUEEZE_BETWEEN_CORNERS, [1, 2, 3])):
         assert Grid.from_text_rows(["..", ".."], movement=Movement(rule)).free_neighbours(0) == reached
     for rule, one_blocked, both_blocked in (
-        (FOUR, [2], []),
-        (EIGHT, [2], []),
-        (CUT, [2, 3], []),
-        (SQUEEZE, [2, 3], [3]),
+        (FOUR_NEIGHBOURS, [2], []),
+        (EIGHT_NEIGHBOURS, [2], []),
+        (CUT_ONE_CORNER, [2, 3], []),
+        (SQUEEZE_BETWEEN_CORNERS, [2, 3], [3]),
     ):
         for corner in "@W":
             rows = ["." + corner, ".."], ["." + corner, corner + "."]
@@ -153,7 +153,7 @@ def test_diagonal_moves_need_shoulders_of_the_same_terrain() -> None:
         ([""], "at least 1 x 1"),
         (["..", "."], r"rows\[1\]: expected 2 characters, got 1"),
         (["..", ".x"], r"rows\[1\]\[1\]: expected one of .* got 'x'"),
-        (["." * (MAX_SIDE + 1)], "expected at most"),
+        (["." * (MAX_MAP_SIDE + 1)], "expected at most"),
     ],
 )
 def test_bad_rows_are_refused_with_reason(rows: list[str], words: str) -> None:
@@ -162,9 +162,9 @@ def test_bad_rows_are_refused_with_reason(rows: list[str], words: str) -> None:
 
 
 def test_sizes_and_diagonals_out_of_range_are_refused() -> None:
-    check_map_size(MAX_SIDE, 4096, "m")
+    check_map_size(MAX_MAP_SIDE, 4096, "m")
     with pytest.raises(ConfigError, match="m: expected at most"):
-        check_map_size(MAX_SIDE, MAX_SIDE, "m")
+        check_map_size(MAX_MAP_SIDE, MAX_MAP_SIDE, "m")
     for diagonal in (0.99, 1.0001, 1.9999, 2.01, float("nan")):
         with pytest.raises(ConfigError, match=r"diagonal: expected 1, 2 or a number from 1\.0005 to 1\.9995"):
             Grid.from_text_rows(["."], movement=Movement(diagonal=diagonal))
@@ -192,11 +192,14 @@ def test_edited_since_returns_changed_cells_or_none() -> None:
 
 def test_original_cells_follow_changes_of_the_original_map() -> None:
     grid = Grid.from_text_rows(["..@", "..."])
-    assert [cells.tolist() for cells in grid.original_cells] == [[0, 1, 3, 4, 5], [2]]
+    assert [cells.tolist() for cells in grid.original_free_and_blocked_cells] == [[0, 1, 3, 4, 5], [2]]
     grid.block_and_free([0], [])
     grid.set_original_terrain([1, 2], np.frombuffer(b"@.", np.uint8))
-    assert [cells.tolist() for cells in pickle.loads(pickle.dumps(grid)).original_cells] == [[0, 2, 3, 4, 5], [1]]
-    assert [cells.tolist() for cells in grid.original_cells] == [[0, 2, 3, 4, 5], [1]]
+    assert [cells.tolist() for cells in pickle.loads(pickle.dumps(grid)).original_free_and_blocked_cells] == [
+        [0, 2, 3, 4, 5],
+        [1],
+    ]
+    assert [cells.tolist() for cells in grid.original_free_and_blocked_cells] == [[0, 2, 3, 4, 5], [1]]
 
 
 def test_contains_refuses_points_outside_each_border() -> None:

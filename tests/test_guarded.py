@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 import main
-from agents import guarded, own_files
-from agents.guarded import GuardedAgent
-from agents.registry import SPECS, SPECS_BY_KEY
+from agents import guarded_agent, own_files
+from agents.guarded_agent import GuardedAgent
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
 from agents.watchdog import WATCHDOG
 from cli.own_agents import AGENT_FILE_OPTION
 from sim.agent_api import AgentView, Problem, Status
-from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid, ReadOnlyGrid
 from sim.kernels import log
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells
 from sim.world_editor import WorldEditor
 from tests.test_app import setup
 from tests.window import make_app
@@ -87,12 +87,12 @@ def isolate_user_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.setenv(own_files.LOADED_FILES_VARIABLE, "[]")
-    monkeypatch.setattr(guarded, "PATIENCE_S", 0.25)
-    keys, specs, output = dict(SPECS_BY_KEY), list(SPECS), sys.stdout
+    monkeypatch.setattr(guarded_agent, "CALL_TIME_LIMIT_S", 0.25)
+    keys, specs, output = dict(AGENT_SPECS_BY_KEY), list(AGENT_SPECS), sys.stdout
     yield
-    SPECS_BY_KEY.clear()
-    SPECS_BY_KEY.update(keys)
-    SPECS[:] = specs
+    AGENT_SPECS_BY_KEY.clear()
+    AGENT_SPECS_BY_KEY.update(keys)
+    AGENT_SPECS[:] = specs
     own_files.LOADED_FILES.clear()
     sys.stdout = output
 
@@ -109,7 +109,7 @@ def odd(name: str) -> str:
 
 
 def world() -> World:
-    made = World(Grid.from_text_rows(["." * 9] * 4), 0, 35, SPECS_BY_KEY, budget=4)
+    made = World(Grid.from_text_rows(["." * 9] * 4), 0, 35, AGENT_SPECS_BY_KEY, budget=4)
     for kind in ("mine", "lrta"):
         made.add(AgentConfig(kind))
     return made
@@ -125,7 +125,7 @@ def test_message_of_an_odd_exception_class_is_one_short_line(name: str, tmp_path
     began = time.monotonic()
     made.advance(50)
     mine, other = made.walkers
-    assert mine.state_text == "failed" and other.has_arrived and time.monotonic() - began < 10
+    assert mine.state_word == "failed" and other.has_arrived and time.monotonic() - began < 10
     what = mine.violation.description
     assert what.startswith("mine.py:") and ODD[name][1] in what and len(what) < 400 and "\n" not in what
     assert type(what) is str and WATCHDOG.is_outside_watched_calls
@@ -141,10 +141,10 @@ def test_odd_exception_from_any_method_fails_only_its_agent(name: str, place: st
         )
     own_files.load_agent_file(write_agent(tmp_path, text))
     made = world()
-    made.submit(EditCells(blocked=(8,)))
+    made.submit(EditCells(blocked_cells=(8,)))
     if place == "set_goal":
         WorldEditor(made).move_goal(7)
-    made.snapshot()
+    made.create_snapshot()
     made.advance(20)
     assert ODD[name][1] in made.walkers[0].violation.description
 
@@ -153,7 +153,7 @@ def test_odd_exception_from_any_method_fails_only_its_agent(name: str, place: st
 def test_odd_exception_while_loading_is_a_config_error(name: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         own_files.load_agent_file(write_agent(tmp_path, f"{odd(name)}raise Odd('what')\n"))
-    assert ODD[name][1] in str(caught.value) and "mine" not in SPECS_BY_KEY
+    assert ODD[name][1] in str(caught.value) and "mine" not in AGENT_SPECS_BY_KEY
 
 
 @pytest.mark.parametrize("raised", ["GeneratorExit", "SystemExit", "BaseException('x')"])
@@ -177,8 +177,11 @@ def test_exception_causes_and_notes_are_not_shown(how: str, tmp_path: Path) -> N
 
 
 def test_long_exception_message_is_truncated_with_dots() -> None:
-    assert guarded._as_one_line("x" * guarded.MAX_MESSAGE) == "x" * guarded.MAX_MESSAGE
-    assert guarded._as_one_line("x" * (guarded.MAX_MESSAGE + 1)) == "x" * (guarded.MAX_MESSAGE - 3) + "..."
+    assert guarded_agent._as_one_line("x" * guarded_agent.MAX_MESSAGE_LENGTH) == "x" * guarded_agent.MAX_MESSAGE_LENGTH
+    assert (
+        guarded_agent._as_one_line("x" * (guarded_agent.MAX_MESSAGE_LENGTH + 1))
+        == "x" * (guarded_agent.MAX_MESSAGE_LENGTH - 3) + "..."
+    )
 
 
 @pytest.mark.parametrize("name", ["raises", "never returns", "exits"])
@@ -201,15 +204,15 @@ def test_exception_in_an_agent_thread_is_not_an_internal_error(
     start = "    def begin(self): threading.Thread(target=fail, name='of an agent').start()\n"
     own_files.load_agent_file(write_agent(tmp_path, f"{odd(name)}{fail}{MINE}{WALK}{start}"))
     app = make_app(setup(1))
-    app.recovery.switch_on_recovery()
+    app.error_recovery.switch_on_recovery()
     said: list[str] = []
     monkeypatch.setattr(app.window, "notify_user", said.append)
     agent_edits.add_agent(app.session, AgentConfig("mine"))
     for thread in threading.enumerate():
         if thread.name == "of an agent":
             thread.join(10.0)
-    app.frame(0.0)
-    assert app.window.dialogs.open_one is None and not app.recovery.faults
+    app.run_frame(0.0)
+    assert app.window.dialogs.current_dialog is None and not app.error_recovery.caught_faults
     assert any("A thread of an agent failed: mine.py:" in text and "Odd, whose message" in text for text in said)
 
 
@@ -270,7 +273,7 @@ def test_values_with_endless_methods_are_read_under_the_watchdog(more: str, kind
     began = time.monotonic()
     for _ in range(3):
         made.advance(1)
-        made.snapshot()
+        made.create_snapshot()
         made.walkers[0].agent.view()
         made.walkers[0].agent.own_counts()
     made.advance(30)
@@ -340,7 +343,7 @@ def test_agent_map_view_is_read_only(name: str) -> None:
         with pytest.raises(ValueError, match="WRITEABLE"):
             open_it()
     grid.block_and_free([0], [])
-    assert seen.rows() == grid.rows() == ["@.@", "..."] and not seen.moves[0] and not seen.is_free(0)
+    assert seen.text_rows() == grid.text_rows() == ["@.@", "..."] and not seen.moves[0] and not seen.is_free(0)
 
 
 def test_agent_map_view_stays_read_only_after_seeking_back(tmp_path: Path) -> None:
@@ -417,15 +420,15 @@ def test_path_with_invalid_cells_is_not_drawn(cell: int, is_drawn: bool) -> None
     agent, made = make_guarded_plain_agent()
     made[0].path = np.array([3, cell], np.int32)
     assert agent.view().path.tolist() == ([3, cell] if is_drawn else [])
-    assert not agent.error
+    assert not agent.error_text
 
 
 def test_map_change_wakes_an_agent_with_no_path(tmp_path: Path) -> None:
     body = "        if not self.grid.is_free(2): return self.no_path()\n"
     own_files.load_agent_file(write_agent(tmp_path, f"{HEAD}{MINE}{body}{WALK}"))
-    made = World(Grid.from_text_rows(["..@.."]), 0, 4, SPECS_BY_KEY, budget=4)
+    made = World(Grid.from_text_rows(["..@.."]), 0, 4, AGENT_SPECS_BY_KEY, budget=4)
     made.add(AgentConfig("mine"))
-    made.submit(EditCells(freed=(2,)), 5)
+    made.submit(EditCells(freed_cells=(2,)), 5)
     made.advance(3)
     assert made.walkers[0].agent.status is Status.NO_PATH
     made.advance(20)

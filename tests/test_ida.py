@@ -6,12 +6,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid
 from sim.movement import DEFAULT_MOVEMENT, Movement
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells
 
 from .conftest import board_of, drawn, movements, problems, solo
 from .naive import Board, Place
@@ -156,10 +156,10 @@ def test_search_stack_is_a_path_from_the_root_within_the_limit(budget: int) -> N
 
 def test_map_change_restarts_the_search() -> None:
     rows, start, goal = drawn("S.#.G")
-    world = World(Grid.from_text_rows(rows), start, goal, SPECS_BY_KEY, budget=5)
+    world = World(Grid.from_text_rows(rows), start, goal, AGENT_SPECS_BY_KEY, budget=5)
     walker = world.add(AgentConfig("ida"))
     world.advance(20)
     assert walker.agent.status is Status.NO_PATH
-    world.submit(EditCells(freed=(2,)))
+    world.submit(EditCells(freed_cells=(2,)))
     world.advance(20)
     assert walker.agent.status is Status.AT_GOAL and world.metrics_of_walker(walker).restarts == 1

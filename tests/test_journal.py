@@ -14,16 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
-from sim import commands
-from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
-from sim.files import journal, user_folders
-from sim.files.journal import Journal, delete_journal, find_crashed_journals, journals_folder, restore_session
-from sim.files.map_source import MapFile
-from sim.files.movingai import write_map
-from sim.files.session import SHOWN_BRANCHES_KEY, SavedSession, with_original_letters
+from agents.registry import AGENT_SPECS_BY_KEY
+from files import journal
+from files.journal import Journal, delete_journal, find_crashed_journals, journals_folder, restore_session
+from files.map_source import MapFile
+from files.movingai import write_map
+from files.session import SHOWN_BRANCHES_KEY, SavedSession, with_original_letters
+from sim import world_commands
 from sim.params import ConfigError
+from sim.system import user_folders
 from sim.time.branches import BranchTree
+from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetParam
 
 from .conftest import ROOT
 from .runs import assert_as_plain, some_command
@@ -31,16 +32,16 @@ from .test_sessionfile import RIVER
 
 
 def make_tree(scenario=RIVER) -> BranchTree:
-    return BranchTree(SavedSession(scenario, ()).world_builder(SPECS_BY_KEY))
+    return BranchTree(SavedSession(scenario, ()).world_builder(AGENT_SPECS_BY_KEY))
 
 
 def simulate_crash(writer: Journal) -> Path:
     """What is left when the program is gone: its locks are the operating system's to release."""
     path = writer.path
     assert path is not None
-    os.close(writer._file)
-    os.close(writer._lock)
-    writer._file = writer._lock = None
+    os.close(writer._journal_descriptor)
+    os.close(writer._lock_descriptor)
+    writer._journal_descriptor = writer._lock_descriptor = None
     return path
 
 
@@ -51,7 +52,11 @@ def assert_same_trees(tree: BranchTree, again: BranchTree) -> None:
         mine = tree[number]
         branch.timeline.finish_seek()
         mine.timeline.apply_due_commands()
-        assert (branch.name, branch.parent, branch.at) == (mine.name, mine.parent, mine.at)
+        assert (branch.name, branch.parent, branch.first_differing_tick) == (
+            mine.name,
+            mine.parent,
+            mine.first_differing_tick,
+        )
         assert branch.timeline.entries() == mine.timeline.entries()
         assert branch.timeline.tick == mine.timeline.tick
         assert branch.timeline.world.compute_digest() == mine.timeline.world.compute_digest()
@@ -67,48 +72,48 @@ def test_journal_restores_the_whole_session(tmp_path: Path):
     writer = Journal(RIVER, tree, folder=tmp_path)
     main = tree[0].timeline
     main.advance(9)
-    tree.do(0, EditCells((5, 17, 18)))
+    tree.apply_command(0, EditCells((5, 17, 18)))
     main.advance(30)
     main.seek(12)
-    tree.do(0, MoveGoal(70))  # which keeps the old future as a branch
+    tree.apply_command(0, MoveGoal(70))  # which keeps the old future as a branch
     assert len(tree.branches) == 2
-    other = tree.branch(0, name="the other way")
-    other.timeline.do(commands.AddAgent(AgentConfig("wastar", "new", {"weight": 2.5}, 7)))
+    other = tree.create_branch(0, name="the other way")
+    other.timeline.apply_command(world_commands.AddAgent(AgentConfig("wastar", "new", {"weight": 2.5}, 7)))
     tree.rename_branch(other.number, "a better name")
     futures = tree.create_variants(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
-    tree.do(futures[0].number, commands.SetSwitch("bridge", False))
+    tree.apply_command(futures[0].number, world_commands.SetSwitch("bridge", False))
     entry = main.entries()[0]
-    main.set_enabled(entry.id, False)
-    main.move(entry.id, 3)
-    main.delete(main.entries()[-1].id)
+    main.set_command_enabled(entry.id, False)
+    main.move_command(entry.id, 3)
+    main.delete_command(main.entries()[-1].id)
     main.finish_seek()
-    tree.delete(1)
+    tree.delete_branch(1)
     for branch in tree.branches.values():
         branch.timeline.advance(4)
     writer.write_branch_ticks(tree.branches, now=True)
-    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
+    saved = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY)
     assert not saved.warnings
-    assert_same_trees(tree, saved.build_branch_tree(SPECS_BY_KEY))
+    assert_same_trees(tree, saved.build_branch_tree(AGENT_SPECS_BY_KEY))
 
 
 def test_entry_changed_after_it_was_written_is_restored_once(tmp_path: Path):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     line = tree[0].timeline
-    first, last = line.insert(5000, EditCells((5,))), line.insert(5000, EditCells((17,)))
+    first, last = line.insert_command(5000, EditCells((5,))), line.insert_command(5000, EditCells((17,)))
     for entry in (last, first):
-        line.set_enabled(entry.id, False)
-    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
-    assert_same_trees(tree, saved.build_branch_tree(SPECS_BY_KEY))
+        line.set_command_enabled(entry.id, False)
+    saved = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY)
+    assert_same_trees(tree, saved.build_branch_tree(AGENT_SPECS_BY_KEY))
 
 
 def test_children_of_deleted_branch_are_restored_under_its_parent(tmp_path: Path):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
-    middle = tree.branch(0).number
-    last = tree.branch(middle).number
-    tree.delete(middle)
-    planted = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)
+    middle = tree.create_branch(0).number
+    last = tree.create_branch(middle).number
+    tree.delete_branch(middle)
+    planted = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)
     assert planted[last].parent == 0
     assert_same_trees(tree, planted)
 
@@ -116,26 +121,26 @@ def test_children_of_deleted_branch_are_restored_under_its_parent(tmp_path: Path
 def test_journal_restores_shown_branches_and_focus(tmp_path: Path):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
-    assert SHOWN_BRANCHES_KEY not in restore_session(writer.path, SPECS_BY_KEY).scenario.view
-    numbers = [tree.branch(0).number for _ in range(3)]
+    assert SHOWN_BRANCHES_KEY not in restore_session(writer.path, AGENT_SPECS_BY_KEY).scenario.view
+    numbers = [tree.create_branch(0).number for _ in range(3)]
     for shown, front in (([0, 1], 1), ([1, 3, 2], 3), ([1, 3, 2], 3), ([1, 3, 2], 2)):
         writer.write_view_state(shown, front)
-    tree.delete(numbers[2])
+    tree.delete_branch(numbers[2])
     assert writer.path.read_text().count('"shown"') == 3, "only what is new"
-    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
-    assert saved.scenario.view[SHOWN_BRANCHES_KEY] == [1, 2] and saved.branch == 2
+    saved = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY)
+    assert saved.scenario.view[SHOWN_BRANCHES_KEY] == [1, 2] and saved.focused_branch == 2
 
 
 def test_edit_in_linked_branches_keeps_the_focused_branch(tmp_path: Path):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     tree[0].timeline.advance(10)
-    other = tree.branch(0).number
+    other = tree.create_branch(0).number
     tree.link_branches([0, other])
     for front in (0, other):
         writer.write_view_state([0, other], front)
-        tree.do(front, EditCells((5, 17 + front)))
-        assert restore_session(writer.path, SPECS_BY_KEY).branch == front
+        tree.apply_command(front, EditCells((5, 17 + front)))
+        assert restore_session(writer.path, AGENT_SPECS_BY_KEY).focused_branch == front
     writer.close()
 
 
@@ -150,45 +155,47 @@ def test_journal_restores_random_sessions(data, tmp_path_factory):
         line.seek(data.draw(st.integers(0, 60)))
         match data.draw(st.sampled_from(["do", "play", "branch", "move", "delete"])):
             case "do":
-                tree.do(number, data.draw(some_command(12 * 6)))
+                tree.apply_command(number, data.draw(some_command(12 * 6)))
             case "play":
                 line.advance(data.draw(st.integers(0, 60)))
             case "branch" if len(tree.branches) < 4:
-                tree.branch(number)
+                tree.create_branch(number)
             case "move" if line.entries():
-                line.move(data.draw(st.sampled_from(line.entries())).id, data.draw(st.integers(0, 60)))
+                line.move_command(data.draw(st.sampled_from(line.entries())).id, data.draw(st.integers(0, 60)))
                 line.finish_seek()
             case "delete" if len(tree.branches) > 1:
-                tree.delete(number)
+                tree.delete_branch(number)
     writer.write_branch_ticks(tree.branches, now=True)
-    assert_same_trees(tree, restore_session(simulate_crash(writer), SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY))
+    assert_same_trees(
+        tree, restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)
+    )
 
 
 def test_restored_session_can_be_restored_again(tmp_path: Path):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     tree[0].timeline.advance(5)
-    tree.do(0, EditCells((5,)))
-    again = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)
+    tree.apply_command(0, EditCells((5,)))
+    again = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)
     writer = Journal(RIVER, again, folder=tmp_path)
     again[0].timeline.advance(5)
-    again.do(0, EditCells((6,)))
-    third = restore_session(simulate_crash(writer), SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)
+    again.apply_command(0, EditCells((6,)))
+    third = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)
     assert_same_trees(again, third)
     assert [e.tick for e in third[0].timeline.entries() if not e.is_scripted] == [5, 10]
 
 
 def test_journal_records_progress_of_long_runs_periodically(tmp_path: Path):
     tree = make_tree()
-    tree[0].timeline.insert(5000, EditCells((40,)))  # keeps the world alive until then
+    tree[0].timeline.insert_command(5000, EditCells((40,)))  # keeps the world alive until then
     writer = Journal(RIVER, tree, folder=tmp_path)
     for _ in range(1000):
         tree[0].timeline.advance(1)
         writer.write_branch_ticks([0])
     lines = writer.path.read_text().count('"progress"')
     assert lines == 1000 // journal.PROGRESS_EVERY
-    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
-    assert saved.branches[0].state.tick == 1000
+    saved = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY)
+    assert saved.branches[0].branch_state.tick == 1000
     assert saved.branches[0].shown_digest is not None
 
 
@@ -201,9 +208,9 @@ def test_journal_contains_its_map(tmp_path: Path):
     opened[0, 3] = ord("T")
     writer = Journal(scenario, tree, folder=tmp_path / "state")
     path.unlink()
-    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
+    saved = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY)
     assert np.array_equal(saved.scenario.grid.terrain, RIVER.grid.terrain)
-    assert np.array_equal(saved.world_builder(SPECS_BY_KEY)().grid.original, opened)
+    assert np.array_equal(saved.world_builder(AGENT_SPECS_BY_KEY)().grid.original_terrain, opened)
 
 
 def test_journal_refers_to_file_of_a_large_map(tmp_path: Path, monkeypatch):
@@ -212,7 +219,7 @@ def test_journal_refers_to_file_of_a_large_map(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(journal, "_MAX_COPIED_CELLS", 10)
     scenario = replace(RIVER, map=MapFile("river.map", path, threshold=80))  # as older versions kept it
     writer = Journal(scenario, make_tree(scenario), folder=tmp_path / "state")
-    found = restore_session(simulate_crash(writer), SPECS_BY_KEY).scenario.map
+    found = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY).scenario.map
     assert found == MapFile(str(path), path) and found.path == path
 
 
@@ -226,7 +233,7 @@ def test_journal_embeds_map_with_undecodable_file_name(name: bytes, tmp_path: Pa
     monkeypatch.setattr(journal, "_MAX_COPIED_CELLS", 10)
     scenario = replace(RIVER, map=MapFile("river.map", path))
     writer = Journal(scenario, make_tree(scenario), folder=tmp_path / "state")
-    saved = restore_session(simulate_crash(writer), SPECS_BY_KEY)
+    saved = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY)
     assert np.array_equal(saved.scenario.grid.terrain, RIVER.grid.terrain)
 
 
@@ -240,7 +247,7 @@ def test_closing_a_journal_removes_its_files(tmp_path: Path):
     assert find_crashed_journals(tmp_path) == [], "its program is alive"
     writer.close()
     assert list(tmp_path.iterdir()) == []
-    tree.do(0, EditCells((5,)))
+    tree.apply_command(0, EditCells((5,)))
 
 
 def test_find_crashed_returns_journals_of_dead_processes(tmp_path: Path):
@@ -285,10 +292,10 @@ def test_unwritable_journal_folder_is_one_message(tmp_path: Path):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path / "file" / "below")
     assert (
-        writer.problem
+        writer.error_message
         == f"unsaved work will not be restored after a crash: {tmp_path / 'file' / 'below'}: Not a directory"
     )
-    tree.do(0, EditCells((5,)))
+    tree.apply_command(0, EditCells((5,)))
     tree[0].timeline.advance(300)
     writer.write_branch_ticks([0])
     writer.close()
@@ -297,8 +304,8 @@ def test_unwritable_journal_folder_is_one_message(tmp_path: Path):
 def test_full_disk_is_one_journal_message_and_run_continues(tmp_path: Path, monkeypatch):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
-    tree.do(0, EditCells((5,)))
-    assert writer.problem is None
+    tree.apply_command(0, EditCells((5,)))
+    assert writer.error_message is None
     real = os.write
     monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]) if len(data) > 7 else full())
 
@@ -306,14 +313,14 @@ def test_full_disk_is_one_journal_message_and_run_continues(tmp_path: Path, monk
         raise OSError(28, "No space left on device")
 
     tree[0].timeline.advance(3)
-    tree.do(0, EditCells((6,)))
-    assert "No space left on device" in writer.problem
+    tree.apply_command(0, EditCells((6,)))
+    assert "No space left on device" in writer.error_message
     monkeypatch.setattr(os, "write", real)
-    tree.do(0, EditCells((7,)))
+    tree.apply_command(0, EditCells((7,)))
     tree[0].timeline.advance(3)
     assert_as_plain(tree[0].timeline)
-    saved = restore_session(writer.path, SPECS_BY_KEY)
-    assert [e.command for e in saved.branches[0].state.entries if not e.is_scripted] == [EditCells((5,))]
+    saved = restore_session(writer.path, AGENT_SPECS_BY_KEY)
+    assert [e.command for e in saved.branches[0].branch_state.entries if not e.is_scripted] == [EditCells((5,))]
     writer.close()
     assert list(tmp_path.iterdir()) == []
 
@@ -326,11 +333,11 @@ def test_truncated_journal_restores_complete_lines(cut, tmp_path_factory):
     lines = path.read_bytes().count(b"\n")
     if not lines:
         with pytest.raises(ConfigError, match="expected a journal, got an empty file"):
-            restore_session(path, SPECS_BY_KEY)
+            restore_session(path, AGENT_SPECS_BY_KEY)
         return
-    saved = restore_session(path, SPECS_BY_KEY)
+    saved = restore_session(path, AGENT_SPECS_BY_KEY)
     assert not saved.warnings
-    done = [e for e in saved.branches[0].state.entries if not e.is_scripted]
+    done = [e for e in saved.branches[0].branch_state.entries if not e.is_scripted]
     assert len(done) == max(0, min(20, lines - 3))
 
 
@@ -344,11 +351,11 @@ def test_corrupt_journal_bytes_give_a_session_or_config_error(data, tmp_path_fac
         whole = whole[:place] + data.draw(st.binary(max_size=6)) + whole[place + length :]
     path.write_bytes(whole)
     try:
-        saved = restore_session(path, SPECS_BY_KEY)
+        saved = restore_session(path, AGENT_SPECS_BY_KEY)
     except ConfigError:
         return
-    tree = saved.build_branch_tree(SPECS_BY_KEY)
-    if tree[0].timeline.target < 2000:
+    tree = saved.build_branch_tree(AGENT_SPECS_BY_KEY)
+    if tree[0].timeline.target_tick < 2000:
         tree[0].timeline.finish_seek()
 
 
@@ -357,10 +364,10 @@ def test_damaged_journal_line_ends_restore_with_warning(line, tmp_path_factory, 
     lines = make_journal_bytes(tmp_path_factory).decode().splitlines()
     path = tmp_path / "a.journal"
     path.write_text("\n".join([*lines[:6], line, *lines[6:], ""]))
-    saved = restore_session(path, SPECS_BY_KEY)
+    saved = restore_session(path, AGENT_SPECS_BY_KEY)
     assert saved.warnings[0].startswith(f"{path}:7: ")
     assert "everything after it is lost" in saved.warnings[0]
-    assert len([e for e in saved.branches[0].state.entries if not e.is_scripted]) == 3
+    assert len([e for e in saved.branches[0].branch_state.entries if not e.is_scripted]) == 3
 
 
 _BYTES = b""
@@ -374,7 +381,7 @@ def make_journal_bytes(tmp_path_factory) -> bytes:
         writer = Journal(RIVER, tree, folder=tmp_path_factory.mktemp("whole"))
         for i in range(20):
             tree[0].timeline.advance(1)
-            tree.do(0, SetParam(0, "weight", 1.0 + i) if i % 2 else EditCells((i,)))
+            tree.apply_command(0, SetParam(0, "weight", 1.0 + i) if i % 2 else EditCells((i,)))
         _BYTES = writer.path.read_bytes()
         writer.close()
     return _BYTES
@@ -385,15 +392,15 @@ def make_journal_bytes(tmp_path_factory) -> bytes:
 EDITOR = """
 import random, sys
 from pathlib import Path
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.time.branches import BranchTree
-from sim.commands import EditCells, MoveGoal, SetParam, SetSwitch
-from sim.files.journal import Journal
-from sim.files.session import SavedSession
+from sim.world_commands import EditCells, MoveGoal, SetParam, SetSwitch
+from files.journal import Journal
+from files.session import SavedSession
 from tests.test_sessionfile import RIVER
 
 random = random.Random(int(sys.argv[2]))
-tree = BranchTree(SavedSession(RIVER, ()).world_builder(SPECS_BY_KEY))
+tree = BranchTree(SavedSession(RIVER, ()).world_builder(AGENT_SPECS_BY_KEY))
 tree[0].timeline.insert(10**6, EditCells((40,)))
 writer = Journal(RIVER, tree, folder=Path(sys.argv[1]))
 number = 0
@@ -412,7 +419,7 @@ while True:
     # By now the ticks are complete: whatever came before must be in the journal.
     print(repr((number, line.tick, line.world.compute_digest(), done)), flush=True)
     if random.random() < 0.05 and len(tree.branches) < 6:
-        number = tree.branch(number, max(0, line.tick - random.randrange(60))).number
+        number = tree.create_branch(number, max(0, line.tick - random.randrange(60))).number
     elif random.random() < 0.05:
         line.seek(max(0, line.tick - random.randrange(60)))
 """
@@ -442,9 +449,9 @@ def check_restored(folder: Path, told: list[str]) -> None:
     assert len(told) > 3
     number, tick, digest, done = eval(told[-1])
     (crashed,) = find_crashed_journals(folder)
-    saved = restore_session(crashed.path, SPECS_BY_KEY)
+    saved = restore_session(crashed.path, AGENT_SPECS_BY_KEY)
     assert not saved.warnings
-    tree = saved.build_branch_tree(SPECS_BY_KEY)
+    tree = saved.build_branch_tree(AGENT_SPECS_BY_KEY)
     # The program may have wound back since and done something there: then that run is kept as another branch.
     lines = [tree[number].timeline, *(branch.timeline for branch in tree.branches.values())]
     logs = [[(e.id, e.tick) for e in line.entries() if not e.is_scripted] for line in lines]
@@ -459,7 +466,7 @@ def check_restored(folder: Path, told: list[str]) -> None:
     later = [e.id for e in line.entries() if not e.is_scripted and (e.id, e.tick) not in done]
     same = line.fork(tick)
     for entry_id in later:
-        same.delete(entry_id)
+        same.delete_command(entry_id)
     assert same.seek(tick) == tick
     assert same.world.compute_digest() == digest
     assert_as_plain(line)
@@ -470,19 +477,19 @@ def test_line_with_many_problems_loses_only_later_lines(tmp_path: Path):
     tree = make_tree()
     writer = Journal(RIVER, tree, folder=tmp_path)
     tree[0].timeline.advance(5)
-    tree.do(0, EditCells((5,)))
+    tree.apply_command(0, EditCells((5,)))
     path = simulate_crash(writer)
-    good = restore_session(path, SPECS_BY_KEY)
+    good = restore_session(path, AGENT_SPECS_BY_KEY)
     wrong = ", ".join('{"id": 0, "tick": -1, "block": [[99999, 0]]}' for _ in range(60))
     with path.open("a") as file:
         file.write(f'{{"branch": 0, "tick": 6, "set": [{wrong}]}}\n')
         file.write('{"renamed": 0, "name": "after it"}\n')
-    saved = restore_session(path, SPECS_BY_KEY)
+    saved = restore_session(path, AGENT_SPECS_BY_KEY)
     assert saved.branches == good.branches
     assert len(saved.warnings) == 1 and "everything after it is lost" in saved.warnings[0]
 
 
 def test_embedded_map_keeps_its_name(tmp_path: Path):
     named = replace(RIVER, map=MapFile("river.map", tmp_path / "river.map"))
-    restored = restore_session(simulate_crash(Journal(named, make_tree(), folder=tmp_path)), SPECS_BY_KEY)
+    restored = restore_session(simulate_crash(Journal(named, make_tree(), folder=tmp_path)), AGENT_SPECS_BY_KEY)
     assert restored.scenario.map_name == "river.map" == restored.scenario.grid.name

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from sim.files.shipped_files import SCENARIOS_FOLDER
+from files.shipped_files import SCENARIOS_FOLDER
 from tests.test_app import setup
 from tests.window import ROOT, App, DrawnTexts, at_cell, click, make_app, middle_of
-from ui.commands.table import COMMANDS
+from ui.commands.command_table import COMMAND_TABLE
 from ui.draw.layers import LAYERS
-from ui.model import files
-from ui.model.command import CommandTable, CommandTopic
+from ui.model import opened_files
 from ui.model.key_placeholders import commands_mentioned_in, fill_in_key_placeholders
-from ui.model.notes import TUTORIAL_NOTES, TutorialNotes
 from ui.model.settings import SIDEBAR_TABS
+from ui.model.tutorial_notes import TUTORIAL_NOTES, TutorialNotes
+from ui.model.ui_command import CommandTable, CommandTopic
 
-OLD = {key for command in COMMANDS for key in command.keys}
-NEW = {command.id: f"Meta+{number}x" for number, command in enumerate(COMMANDS)}
+OLD = {key for command in COMMAND_TABLE for key in command.keys}
+NEW = {command.id: f"Meta+{number}x" for number, command in enumerate(COMMAND_TABLE)}
 LEFT_OUT = ("quit", "full_screen")
 
 _WITH_MODIFIER = re.compile(r"(?:(?:Ctrl|Alt|Shift)\+)+[^\s,;:.)]+|(?:Ctrl|Alt|Shift)\+[.,+=-]")
@@ -77,45 +77,45 @@ def draw_whole_interface(app: App, seen: DrawnTexts) -> None:
     for tab in SIDEBAR_TABS:
         window.settings.sidebar_tab = tab
         seen.look(f"tab {tab}")
-        window.state.is_editing = True
+        window.ui_state.is_editing = True
         seen.look(f"tab {tab}, edit mode")
-        window.state.leave_edit_mode()
+        window.ui_state.leave_edit_mode()
     for pinned, cursor, hover in (((3, 3), None, None), (None, (3, 3), None), (None, None, (3, 3))):
         window.settings.sidebar_tab = "inspect"
-        window.state.pinned, window.state.cursor, window.state.hover = pinned, cursor, hover
+        window.ui_state.pinned_cell, window.ui_state.cell_cursor, window.ui_state.hovered_cell = pinned, cursor, hover
         seen.look("a cell is inspected")
     for steps in (("select_all", "copy", "paste"), ("branch",)):
         window.settings.sidebar_tab = "edit" if len(steps) > 1 else "time"
         for command_id in steps:
-            window.run(command_id)
+            window.run_command(command_id)
             seen.look(command_id)
-    window.state.leave_edit_mode()
+    window.ui_state.leave_edit_mode()
     for note in TUTORIAL_NOTES:
-        window.state.notes = TutorialNotes([])
-        window.state.notes.shown_note = note
+        window.ui_state.tutorial_notes = TutorialNotes([])
+        window.ui_state.tutorial_notes.shown_note = note
         seen.look(f"note {note.key}")
-    window.state.notes = None
+    window.ui_state.tutorial_notes = None
     draw_context_menus(app, seen)
-    for command in list(window.commands):
+    for command in list(window.command_table):
         if command.id in LEFT_OUT:
             continue
-        window.run(command.id)
-        app.frame(0.0)
+        window.run_command(command.id)
+        app.run_frame(0.0)
         seen.look(command.id)
         window.dialogs.close_dialog()
-        window.state.menu = None
-        window.state.messages.waiting.clear()
-    window.state.leave_edit_mode()
+        window.ui_state.context_menu = None
+        window.ui_state.message_queue.queued_messages.clear()
+    window.ui_state.leave_edit_mode()
 
 
 def draw_context_menus(app: App, seen: DrawnTexts) -> None:
     spots = [spot.id for spot in app.window.canvas.hit_regions if spot.id.startswith(("focus:", "switch:", "chart:"))]
     places = [at_cell(app, 3, 3), *(middle_of(app, name) for name in spots)]
     for place in places:
-        app.draw()
+        app.draw_window()
         click(app, place, button=3)
         seen.look(f"menu at {place}")
-        app.window.state.menu = None
+        app.window.ui_state.context_menu = None
 
 
 def assert_no_default_keys(seen: DrawnTexts) -> None:
@@ -127,13 +127,13 @@ def assert_no_default_keys(seen: DrawnTexts) -> None:
 
 
 def make_example_app(name: str) -> App:
-    return make_app(files.open_any_file(SCENARIOS_FOLDER / f"{name}.yaml").scenario, (1600, 900))
+    return make_app(opened_files.open_any_file(SCENARIOS_FOLDER / f"{name}.yaml").scenario, (1600, 900))
 
 
 @pytest.mark.parametrize("name", ["scrubbing", "bridges", "crowd-bridge"])
 def test_interface_shows_no_default_key_after_rebinding(name: str) -> None:
     app = rebind_every_command(make_example_app(name))
-    app.session.advance(60)
+    app.session.advance_by_ticks(60)
     with DrawnTexts(app) as seen:
         draw_whole_interface(app, seen)
     assert_no_default_keys(seen)
@@ -142,26 +142,26 @@ def test_interface_shows_no_default_key_after_rebinding(name: str) -> None:
 
 def test_lessons_show_no_default_key_after_rebinding() -> None:
     app = rebind_every_command(make_app(setup(), (1600, 900)))
-    for lesson in files.lesson_files():
+    for lesson in opened_files.lesson_files():
         app.window.document_opener.open_path(lesson)
         with DrawnTexts(app) as seen:
-            for step in range(len(app.window.state.lesson.lesson.steps)):
-                app.window.state.lesson.place = step
-                app.frame(0.0)
+            for step in range(len(app.window.ui_state.lesson_player.lesson.steps)):
+                app.window.ui_state.lesson_player.step_index = step
+                app.run_frame(0.0)
                 seen.look(f"{lesson.stem}, step {step + 1}")
         assert_no_default_keys(seen)
 
 
 def test_commands_without_keys_show_no_key() -> None:
     app = make_app(setup(), (1600, 900))
-    for command in COMMANDS:
+    for command in COMMAND_TABLE:
         app.window.assign_keys_to_command(command.id, "")
     with DrawnTexts(app) as seen:
         for tab in SIDEBAR_TABS:
             app.window.settings.sidebar_tab = tab
             seen.look(tab)
         for command_id in ("problems", "lesson_end", "undo", "branch", "remove_agent", "mark_in"):
-            app.window.run(command_id)
+            app.window.run_command(command_id)
             seen.look(command_id)
     assert not seen.keys
     assert not {text for text in seen.texts if default_keys_in(text) or "{key:" in text}
@@ -178,7 +178,7 @@ def test_text_names_a_command_without_key_by_its_title() -> None:
 
 
 def test_texts_mention_only_existing_commands() -> None:
-    known = {command.id for command in COMMANDS} | {"command"}  # that stands for one in explanations
+    known = {command.id for command in COMMAND_TABLE} | {"command"}  # that stands for one in explanations
     for path in sorted((ROOT / "ui").rglob("*.py")):
         text = path.read_text(encoding="utf-8").replace("{{", "{").replace("}}", "}")
         assert set(commands_mentioned_in(text.replace("{place}", "1"))) <= known, path
@@ -205,7 +205,7 @@ def test_shipped_yaml_files_contain_no_hard_coded_keys() -> None:
 
 
 def test_layers_after_the_27th_have_no_shortcut() -> None:
-    usual = [replace(LAYERS[0], place=place).shortcut for place in range(1, 40)]
+    usual = [replace(LAYERS[0], list_position=place).shortcut for place in range(1, 40)]
     assert usual[:27] == [f"{mods}{digit}" for mods in ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+") for digit in range(1, 10)]
     assert not any(usual[27:])
     topic = CommandTopic("Layers")

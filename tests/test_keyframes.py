@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS, SPECS_BY_KEY
-from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetRandomChanges, SetSwitch
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
 from sim.grid import Grid
 from sim.kernels.memory_parts import PART_BYTES, PARTS_PER_BLOCK
 from sim.kernels.pages import IS_IN_USE
 from sim.time import keyframes
-from sim.time import memories as asked
+from sim.time import memory_buffers as asked
 from sim.time.keyframes import Keyframe, KeyframeStore, PendingRestore, PendingSnapshot, restore_world, take_keyframe
-from sim.time.memories import BufferSet, TouchedPages
-from sim.time.pool import PartPool
+from sim.time.memory_buffers import BufferSet, TouchedPages
+from sim.time.part_pool import PartPool
 from sim.world import World
+from sim.world_commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetRandomChanges, SetSwitch
 
 from .conftest import ROOT, random_map_rows, smallest_accepted_budget
 from .runs import assert_equal, setups, some_command
@@ -33,9 +33,9 @@ def make_world_setup(*kinds: str, side: int = 128, budget: int = 8, watched: boo
     rows = random_map_rows(5, side, side, 0.25)
     rows[0] = "." + rows[0][1:]
     rows[-1] = rows[-1][:-1] + "."
-    world = World(Grid.from_text_rows(rows), 0, side * side - 1, SPECS_BY_KEY, budget=budget, watched=watched)
+    world = World(Grid.from_text_rows(rows), 0, side * side - 1, AGENT_SPECS_BY_KEY, budget=budget, watched=watched)
     for kind in kinds:
-        world.add(AgentConfig(kind, budget=smallest_accepted_budget(SPECS_BY_KEY[kind], {}, budget)))
+        world.add(AgentConfig(kind, budget=smallest_accepted_budget(AGENT_SPECS_BY_KEY[kind], {}, budget)))
     return world
 
 
@@ -60,7 +60,7 @@ def test_restored_world_advances_like_the_original(setup, ticks, data):
     assert_equal(restore_world(before), setup())
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+@pytest.mark.parametrize("spec", AGENT_SPECS, ids=lambda spec: spec.key)
 def test_every_agent_kind_survives_a_keyframe(spec):
     world = make_world_setup(spec.key, side=48)
     world.advance(60)
@@ -76,9 +76,9 @@ def test_restored_arrays_share_memory_as_before():
     grid = world.grid
     for walker in world.walkers:
         assert walker.agent.problem.grid is grid
-        assert walker.agent.ground.moves is grid.moves
-        assert walker.spec is SPECS_BY_KEY[walker.config.kind]
-    assert grid.ground.moves is grid.moves
+        assert walker.agent.map_arrays.moves is grid.moves
+        assert walker.spec is AGENT_SPECS_BY_KEY[walker.config.kind]
+    assert grid.map_arrays.moves is grid.moves
     world.submit(EditCells((40,)))
     world.advance(1)
     assert not grid.moves[40]
@@ -124,7 +124,7 @@ def test_delta_keyframes_restore_arrays_of_any_size(size, changes):
 
 def test_snapshot_refuses_a_record_without_its_array():
     world = make_world_setup("tba", side=8)
-    world.walkers[0].agent.record = world.walkers[0].agent.state[0]
+    world.walkers[0].agent.record = world.walkers[0].agent.state_record[0]
     with pytest.raises(AssertionError, match="keep its array instead"):
         take_keyframe(world)
 
@@ -149,8 +149,8 @@ def test_cancelled_restore_allocates_no_memory():
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert most < sum(frame.content.sizes) / 10
-    assert_equal(restore_world(frame), restore_world(given_up[0].frame))
+    assert most < sum(frame.array_contents.buffer_sizes) / 10
+    assert_equal(restore_world(frame), restore_world(given_up[0].keyframe))
 
 
 def test_restored_worlds_share_no_state():
@@ -165,7 +165,9 @@ def test_restored_worlds_share_no_state():
 def test_restore_refuses_to_unpickle_names():
     """A restore must not be able to run what a stream names."""
     frame = take_keyframe(make_world_setup("tba", side=8))
-    evil = Keyframe(0, 0.0, pickle.dumps(subprocess.call), frame.array_headers, frame.kept_objects, frame.content)
+    evil = Keyframe(
+        0, 0.0, pickle.dumps(subprocess.call), frame.array_headers, frame.kept_objects, frame.array_contents
+    )
     with pytest.raises(pickle.UnpicklingError):
         restore_world(evil)
 
@@ -175,7 +177,11 @@ def test_only_keyframes_and_cache_use_pickle():
 
     The cache of compiled kernels is numba's own and holds code by its nature; its folder is private, its files sealed.
     """
-    sources = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "sim").rglob("*.py")}
+    sources = {
+        path.name: path.read_text(encoding="utf-8")
+        for folder in ("sim", "files", "experiments")
+        for path in (ROOT / folder).rglob("*.py")
+    }
     pickling = {name for name, text in sources.items() if "import pickle" in text or "from pickle" in text}
     assert pickling == {"keyframes.py", "cache.py"}
     assert " open(" not in sources["keyframes.py"]
@@ -188,37 +194,37 @@ def test_keyframe_size_is_proportional_to_changes():
     world = make_world_setup("tba", "tb-wa", "rtb-wa", side=256, budget=1)
     world.advance(10)
     first = take_keyframe(world)
-    whole, pool = sum(first.content.sizes), first.content.pool
-    assert pool.held < whole // 5, "memory that nobody has touched is free"
-    before = pool.held
+    whole, pool = sum(first.array_contents.buffer_sizes), first.array_contents.part_pool
+    assert pool.used_bytes < whole // 5, "memory that nobody has touched is free"
+    before = pool.used_bytes
     second = take_keyframe(world, base=first)
-    assert pool.held == before, "nothing has changed"
-    assert np.array_equal(second.content.blocks, first.content.blocks)
+    assert pool.used_bytes == before, "nothing has changed"
+    assert np.array_equal(second.array_contents.block_numbers, first.array_contents.block_numbers)
     world.advance(20)
     third = take_keyframe(world, base=second)
-    assert 0 < pool.held - before < whole // 10
+    assert 0 < pool.used_bytes - before < whole // 10
     assert_equal(restore_world(third), world)
 
 
 def test_keyframe_stores_only_changed_chunks_and_frees_them():
     world = make_world_setup(side=256)
     first = take_keyframe(world)
-    pool = first.content.pool
-    before = pool.held
+    pool = first.array_contents.part_pool
+    before = pool.used_bytes
     world.submit(EditCells(tuple(range(2000))))
     world.apply_due_changes()
     second = take_keyframe(world, base=first)
-    assert 2 * PART_BYTES <= pool.held - before <= 60 * PART_BYTES
+    assert 2 * PART_BYTES <= pool.used_bytes - before <= 60 * PART_BYTES
     world.submit(EditCells((), tuple(range(2000))))
     del second
-    assert pool.held == before, "what nobody holds takes no room"
+    assert pool.used_bytes == before, "what nobody holds takes no room"
 
 
 def test_snapshot_touches_no_unused_pages():
     """Looking at a page that nobody has used would make the system find memory for it."""
     world = make_world_setup("tba", side=512, budget=1)
     frame = take_keyframe(world)
-    memories = PendingSnapshot(world)._memories
+    memories = PendingSnapshot(world)._buffer_set
     if not TouchedPages(memories).entries.size:
         pytest.skip("this system does not tell which pages were touched")
     before = touched_share_of_pages(memories)
@@ -263,7 +269,7 @@ def test_keyframe_exceeding_the_pool_is_none_and_frees_its_chunks():
     world.advance(50)
     pool = PartPool(50_000)
     assert PendingSnapshot(world).copy_arrays(pool) is None
-    assert pool.held == 0
+    assert pool.used_bytes == 0
 
 
 def test_pool_shrinks_if_the_system_refuses_its_size(monkeypatch):
@@ -277,20 +283,20 @@ def test_pool_shrinks_if_the_system_refuses_its_size(monkeypatch):
     world.advance(50)
     frame = store.finish_snapshot(PendingSnapshot(world))
     assert_equal(restore_world(frame), world)
-    assert 100_000_000 < store.budget < 300_000_000
-    store.budget = 200_000_000
-    assert store.budget == 200_000_000
+    assert 100_000_000 < store.budget_bytes < 300_000_000
+    store.budget_bytes = 200_000_000
+    assert store.budget_bytes == 200_000_000
 
 
 def test_background_snapshot_equals_immediate_snapshot():
     world = make_world_setup("tba", "tb-wa")
     store = KeyframeStore()
-    store.executor = ThreadPoolExecutor(1)
+    store.background_executor = ThreadPoolExecutor(1)
     world.advance(30)
-    beside = store.finish_in_background(PendingSnapshot(world)).result()
+    beside = store.finish_snapshot_in_background(PendingSnapshot(world)).result()
     assert_equal(restore_world(beside), world)
     world.advance(30)
-    later = store.finish_in_background(PendingSnapshot(world), beside).result()
+    later = store.finish_snapshot_in_background(PendingSnapshot(world), beside).result()
     assert_equal(restore_world(later), world)
 
 
@@ -310,11 +316,11 @@ def test_delta_keyframe_is_right_after_adding_and_removing_agents():
 
 def count_held_bytes(store: KeyframeStore) -> int:
     """Bytes of the different parts of all keyframes of a store, counted the slow way: from what they restore."""
-    frames = {id(frame): frame for track in store.tracks for frame in track.frames}
+    frames = {id(frame): frame for track in store.keyframe_tracks for frame in track.track_keyframes}
     kept: set[tuple[int, int, bytes]] = set()
     for frame in frames.values():
-        memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
-        for _ in frame.content.copy_into(memories):
+        memories = [np.zeros(size, np.uint8) for size in frame.array_contents.buffer_sizes]
+        for _ in frame.array_contents.copy_into(memories):
             pass
         for number, memory in enumerate(memories):
             data = memory.tobytes()
@@ -323,7 +329,7 @@ def count_held_bytes(store: KeyframeStore) -> int:
                 for i in range(0, len(data), PART_BYTES)
                 if any(data[i : i + PART_BYTES])
             }
-    return sum(len(frame.stream) + len(frame.array_headers) for frame in frames.values()) + sum(
+    return sum(len(frame.pickled_world) + len(frame.array_headers) for frame in frames.values()) + sum(
         len(part) for _, _, part in kept
     )
 
@@ -343,16 +349,16 @@ def test_keyframe_store_stays_within_its_budget(budget, data):
                 track = data.draw(st.sampled_from(tracks))
                 track.add(take_keyframe(world, float(step), track.keyframe_at_or_before(world.tick)))
             case "fork":
-                tracks.append(data.draw(st.sampled_from(tracks)).fork(data.draw(st.integers(0, 200))))
+                tracks.append(data.draw(st.sampled_from(tracks)).fork_track(data.draw(st.integers(0, 200))))
             case "forget":
                 data.draw(st.sampled_from(tracks)).remove_keyframes_after(data.draw(st.integers(0, 200)))
             case "close" if len(tracks) > 1:
                 tracks.pop().close()
-        assert store.held <= budget
-        assert count_held_bytes(store) <= store.held or not store.held
+        assert store.used_bytes <= budget
+        assert count_held_bytes(store) <= store.used_bytes or not store.used_bytes
     for track in tracks:
         track.close()
-    assert store.held == 0
+    assert store.used_bytes == 0
 
 
 EMPTY = PartPool(0).store_buffers(BufferSet([]))
@@ -366,9 +372,9 @@ def test_keyframes_are_spread_and_denser_near_the_playhead():
     store = KeyframeStore(budget=60 * 1400)
     track = store.new_track()
     for tick in range(3000):
-        track.playhead_work = float(tick)
+        track.playhead_work_us = float(tick)
         track.add(make_fake_keyframe(tick))
-    ticks = [frame.tick for frame in track.frames]
+    ticks = [frame.tick for frame in track.track_keyframes]
     assert ticks[0] == 0
     assert ticks[-1] == 2999
     gaps = np.diff(ticks)
@@ -382,12 +388,12 @@ def test_at_or_before_returns_nearest_keyframe():
     assert track.keyframe_at_or_before(5) is None
     for tick in (30, 10, 20, 10):
         track.add(make_fake_keyframe(tick))
-    assert [frame.tick for frame in track.frames] == [10, 20, 30]
+    assert [frame.tick for frame in track.track_keyframes] == [10, 20, 30]
     assert [f.tick if (f := track.keyframe_at_or_before(t)) else None for t in (9, 10, 29, 99)] == [None, 10, 20, 30]
-    other = track.fork(20)
+    other = track.fork_track(20)
     track.remove_keyframes_after(10)
-    assert [frame.tick for frame in track.frames] == [10]
-    assert [frame.tick for frame in other.frames] == [10, 20]
+    assert [frame.tick for frame in track.track_keyframes] == [10]
+    assert [frame.tick for frame in other.track_keyframes] == [10, 20]
 
 
 def test_fork_into_another_store_copies_only_its_first_keyframe():
@@ -398,12 +404,14 @@ def test_fork_into_another_store_copies_only_its_first_keyframe():
         track.add(store.finish_snapshot(PendingSnapshot(world, float(world.tick))))
         world.advance(30)
     other = KeyframeStore()
-    frames = track.fork_track_into_store(other, 70).frames
+    frames = track.fork_track_into_store(other, 70).track_keyframes
     assert [frame.tick for frame in frames] == [60]
-    assert frames[0].content.pool is not track.frames[2].content.pool
-    assert_equal(restore_world(frames[0]), restore_world(track.frames[2]))
-    assert len(track.frames) == 4
-    assert not track.fork_track_into_store(KeyframeStore(1000), 70).frames, "or where its budget is too small, nothing"
+    assert frames[0].array_contents.part_pool is not track.track_keyframes[2].array_contents.part_pool
+    assert_equal(restore_world(frames[0]), restore_world(track.track_keyframes[2]))
+    assert len(track.track_keyframes) == 4
+    assert not track.fork_track_into_store(KeyframeStore(1000), 70).track_keyframes, (
+        "or where its budget is too small, nothing"
+    )
 
 
 def test_evicting_keyframes_leaves_the_others_intact():
@@ -415,13 +423,13 @@ def test_evicting_keyframes_leaves_the_others_intact():
         world.submit(EditCells(tuple(range(64 * step, 64 * step + 9))))
         world.advance(7)
         track.add(store.finish_snapshot(PendingSnapshot(world, float(step)), track.keyframe_at_or_before(world.tick)))
-        states[world.tick] = restore_world(track.frames[-1])
-    assert len(track.frames) == 20
-    for budget in (store.held * share // 10 for share in (9, 8, 7, 5, 3)):
-        before, store.budget = len(track.frames), budget
-        assert store.held <= budget
-        assert len(track.frames) < before or not before
-        for frame in track.frames:
+        states[world.tick] = restore_world(track.track_keyframes[-1])
+    assert len(track.track_keyframes) == 20
+    for budget in (store.used_bytes * share // 10 for share in (9, 8, 7, 5, 3)):
+        before, store.budget_bytes = len(track.track_keyframes), budget
+        assert store.used_bytes <= budget
+        assert len(track.track_keyframes) < before or not before
+        for frame in track.track_keyframes:
             assert_equal(restore_world(frame), states[frame.tick])
 
 
@@ -440,16 +448,16 @@ def test_timeline_of_100000_ticks_stays_within_keyframe_budget(monkeypatch):
     budget = 1_500_000
     store = KeyframeStore(budget)
     timeline = Timeline(setup, store)
-    free = np.flatnonzero(timeline.world.grid.free)
+    free = np.flatnonzero(timeline.world.grid.free_mask)
     most = 0
     while timeline.tick < 100_000:
         step = timeline.tick // 2000
-        timeline.do(SetSwitch("s", step % 2 == 0))
-        timeline.do(MoveGoal(int(free[(step * 997) % free.size])))
-        timeline.do(SetRandomChanges(100, 2.0 if step % 5 == 0 else 0.0))
-        timeline.insert(timeline.tick + 2000, EditCells((5,), (5,)))  # keeps time going when all have arrived
+        timeline.apply_command(SetSwitch("s", step % 2 == 0))
+        timeline.apply_command(MoveGoal(int(free[(step * 997) % free.size])))
+        timeline.apply_command(SetRandomChanges(100, 2.0 if step % 5 == 0 else 0.0))
+        timeline.insert_command(timeline.tick + 2000, EditCells((5,), (5,)))  # keeps time going when all have arrived
         assert timeline.advance(2000) == 2000
-        most = max(most, count_held_bytes(store), store.held)
+        most = max(most, count_held_bytes(store), store.used_bytes)
     assert most <= budget
     assert most > budget // 2, "the budget is used"
     digest = timeline.world.compute_digest()

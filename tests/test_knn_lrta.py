@@ -8,15 +8,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells, SetParam
-from sim.generate import generate_map
 from sim.grid import Grid
+from sim.map_generators import generate_map
 from sim.movement import Movement
 from sim.params import Value
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, SetParam
 
 from .conftest import board_of, drawn, movements, problems, random_map_rows, solo
 from .naive_knn import Knn
@@ -48,7 +48,7 @@ def test_every_move_matches_naive_version(
     assume(world.start != world.goal)
     board = board_of(world.grid)
     assume(board.at(world.goal) in board.distances(board.at(world.start)))
-    naive = make_naive_knn_lrta(world, walker.agent.records, similar, cap, skips)
+    naive = make_naive_knn_lrta(world, walker.agent.problem_records, similar, cap, skips)
     for _ in range(5000):
         if not world.advance(1):
             break
@@ -73,8 +73,8 @@ def test_knn_lrta_follows_matching_record_on_m1() -> None:
 
 
 def test_more_records_lower_suboptimality() -> None:
-    rows = generate_map("rooms", {"width": 40, "height": 40, "seed": 5, "room": 7}).grid.rows()
-    free = np.flatnonzero(Grid.from_text_rows(rows).free)
+    rows = generate_map("rooms", {"width": 40, "height": 40, "seed": 5, "room": 7}).grid.text_rows()
+    free = np.flatnonzero(Grid.from_text_rows(rows).free_mask)
     pairs = [(int(free[i]), int(free[-1 - 3 * i])) for i in range(0, 240, 12)]
     means = []
     for count in (1, 50, 2000):
@@ -109,7 +109,7 @@ def test_knn_lrta_arrives_or_proves_no_path_on_changed_map(problem: Problem, see
         cells = chance.choice(world.grid.cells, max(1, world.grid.cells // 12), replace=False)
         free = [int(c) for c in cells if world.grid.is_free(int(c)) and c not in (walker.position, goal)]
         walls = [int(c) for c in cells if not world.grid.is_free(int(c))]
-        world.submit(EditCells(blocked=tuple(free), freed=tuple(walls)), world.tick + tick % 2)
+        world.submit(EditCells(blocked_cells=tuple(free), freed_cells=tuple(walls)), world.tick + tick % 2)
     world.advance(300_000)
     board = board_of(world.grid)
     reachable = board.at(goal) in board.distances(board.at(walker.position))
@@ -118,13 +118,13 @@ def test_knn_lrta_arrives_or_proves_no_path_on_changed_map(problem: Problem, see
 
 def test_record_rebuild_takes_ticks_according_to_its_cost() -> None:
     rows = random_map_rows(2, 24, 24, 0.2)
-    free = np.flatnonzero(Grid.from_text_rows(rows).free)
-    world = World(Grid.from_text_rows(rows), int(free[0]), int(free[-1]), SPECS_BY_KEY, budget=50)
+    free = np.flatnonzero(Grid.from_text_rows(rows).free_mask)
+    world = World(Grid.from_text_rows(rows), int(free[0]), int(free[-1]), AGENT_SPECS_BY_KEY, budget=50)
     walker = world.add(AgentConfig("knn-lrta", params={"records": 50, "after_change": "rebuild"}))
     world.advance(1)
     blocked = next(int(c) for c in free[5:] if c not in (walker.position, world.goal))
-    world.submit(EditCells(blocked=(blocked,)))
-    before = walker.agent.database
+    world.submit(EditCells(blocked_cells=(blocked,)))
+    before = walker.agent.records_data
     world.advance(1)
     assert walker.agent.view().is_stale
     for _ in range(before.build_expansions // 50 + 60):
@@ -176,8 +176,10 @@ def test_rebuilt_records_with_long_legs_are_not_dropped(problem: Problem, seed: 
 def test_requested_records_are_valid_once_the_map_is_restored() -> None:
     world, walker = solo(["....", ".@..", "...."], 0, 11, "knn-lrta", 1, records=20)
     cut = (3, 8)
-    world.queue_commands([(0, EditCells(blocked=cut)), (1, SetParam(walker.id, "records", 7)), (2, EditCells((), cut))])
+    world.queue_commands(
+        [(0, EditCells(blocked_cells=cut)), (1, SetParam(walker.id, "records", 7)), (2, EditCells((), cut))]
+    )
     world.advance(1)
-    assert walker.agent.view().is_stale and walker.agent.records.offsets.size == 21
+    assert walker.agent.view().is_stale and walker.agent.problem_records.offsets.size == 21
     world.advance(2)
-    assert not walker.agent.view().is_stale and walker.agent.records.offsets.size == 8
+    assert not walker.agent.view().is_stale and walker.agent.problem_records.offsets.size == 8

@@ -1,4 +1,4 @@
-"""Imports run one way: ui -> agents -> sim. Read off the syntax trees, and once from a real interpreter.
+"""Imports run one way: ui -> agents -> experiments -> files -> sim. Read off the syntax trees and an interpreter.
 
 Commands (cli/) stand above all three; those without a window must not load one. Benches and
 generators may import everything, and the program does not import them.
@@ -12,12 +12,14 @@ import pytest
 
 from .conftest import ROOT, run_python
 
-SHIPPED = ("sim", "agents", "ui", "cli")
+SHIPPED = ("sim", "files", "experiments", "agents", "ui", "cli")
 PACKAGES = (*SHIPPED, "benchmarks", "tools")
 ALLOWED = {
     "sim": {"sim"},
-    "agents": {"agents", "sim"},
-    "ui": {"ui", "agents", "sim"},
+    "files": {"files", "sim"},
+    "experiments": {"experiments", "files", "sim"},
+    "agents": {"agents", "files", "sim"},
+    "ui": {"ui", "agents", "experiments", "files", "sim"},
     "cli": {*SHIPPED},
     "benchmarks": {*SHIPPED, "benchmarks"},
     "tools": {*PACKAGES},
@@ -54,7 +56,7 @@ def test_package_imports_only_lower_packages(package: str) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("package", ["sim", "agents"])
+@pytest.mark.parametrize("package", ["sim", "files", "experiments", "agents"])
 def test_only_ui_imports_drawing_libraries(package: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}"
@@ -69,7 +71,7 @@ def test_only_kernels_import_numba() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in [ROOT / "main.py", *(path for package in PACKAGES for path in sources(package))]
-        if path.parent.name != "kernels"
+        if path.parent.name not in ("jit", "kernels")
         for line, name in imports(path)
         if name.split(".")[0] == "numba"
     ]
@@ -79,7 +81,7 @@ def test_only_kernels_import_numba() -> None:
 def test_simulation_does_not_import_clocks_or_threads() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
-        for package in ("sim", "agents")
+        for package in ("sim", "files", "experiments", "agents")
         for path in sources(package)
         for line, name in imports(path)
         if name.split(".")[0] in {"time", "datetime", "threading"} and path.name not in ENDS_ENDLESS_CALLS
@@ -88,7 +90,7 @@ def test_simulation_does_not_import_clocks_or_threads() -> None:
 
 
 def test_headless_commands_import_no_ui_modules() -> None:
-    modules = "sim.files.scenario, agents.registry, main, cli.run, cli.solve, cli.agents, tools.readme"
+    modules = "files.scenario, agents.registry, main, cli.run, cli.solve, cli.agents, tools.readme"
     loaded = run_python(f"import sys, {modules}; print(*sys.modules)").split()
     assert not DRAWING & set(loaded)
     assert not [name for name in loaded if name.split(".")[0] == "ui"]

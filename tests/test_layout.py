@@ -29,8 +29,8 @@ def boxes_overlap(a, b) -> bool:
 
 
 def main_boxes(plan: Layout):
-    boxes = [plan.top_bar, plan.transport, *(p.whole for p in plan.panels)]
-    return boxes + ([plan.sidebar] if plan.sidebar else [])
+    boxes = [plan.top_bar, plan.transport_bar, *(p.panel_box for p in plan.panel_boxes)]
+    return boxes + ([plan.sidebar_box] if plan.sidebar_box else [])
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -47,27 +47,27 @@ def test_boxes_do_not_overlap_and_fit_the_window(size, scale, count):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("count", range(1, 9))
 def test_panel_parts_are_stacked_vertically(size, count):
-    for panel in lay_out_window(size, 1.0, count).panels:
-        assert panel.header[1] + panel.header[3] == panel.map[1]
-        assert panel.map[1] + panel.map[3] == panel.hud[1]
-        assert panel.hud[1] + panel.hud[3] == panel.whole[1] + panel.whole[3]
-        assert panel.header[3] == HEADER_HEIGHT
+    for panel in lay_out_window(size, 1.0, count).panel_boxes:
+        assert panel.header_box[1] + panel.header_box[3] == panel.map_box[1]
+        assert panel.map_box[1] + panel.map_box[3] == panel.hud_box[1]
+        assert panel.hud_box[1] + panel.hud_box[3] == panel.panel_box[1] + panel.panel_box[3]
+        assert panel.header_box[3] == HEADER_HEIGHT
 
 
 def test_panels_have_minimum_size_in_smallest_window():
     for count in range(1, 9):
-        for panel in lay_out_window((1280, 720), 1.0, count).panels:
-            assert panel.map[2] >= 150 and panel.map[3] >= 90, (count, panel.map)
+        for panel in lay_out_window((1280, 720), 1.0, count).panel_boxes:
+            assert panel.map_box[2] >= 150 and panel.map_box[3] >= 90, (count, panel.map_box)
 
 
 def test_bare_layout_gives_panels_the_whole_window():
     plan = lay_out_window((1600, 900), 1.0, 1, is_bare=True)
-    assert plan.sidebar is None
-    assert plan.panels[0].whole[2] > 1570 and plan.panels[0].whole[3] > 870
+    assert plan.sidebar_box is None
+    assert plan.panel_boxes[0].panel_box[2] > 1570 and plan.panel_boxes[0].panel_box[3] > 870
 
 
 def test_narrow_window_has_no_sidebar():
-    assert lay_out_window((500, 700), 1.0, 1).sidebar is None
+    assert lay_out_window((500, 700), 1.0, 1).sidebar_box is None
 
 
 def test_tiles_fill_their_area():
@@ -80,37 +80,39 @@ def test_tiles_fill_their_area():
 @pytest.mark.parametrize(("size", "least"), [((1920, 1080), 390), ((1600, 900), 310), ((1280, 720), 190)])
 def test_four_square_maps_use_the_available_space(size, least):
     """At 1920 x 1080 rows of two with the numbers below them gave 320 pixels."""
-    for panel in lay_out_window(size, 1.0, 4, map_size=(64, 64)).panels:
-        assert min(panel.map[2:]) >= least
+    for panel in lay_out_window(size, 1.0, 4, map_size=(64, 64)).panel_boxes:
+        assert min(panel.map_box[2:]) >= least
 
 
 def test_panel_arrangement_follows_the_map_shape():
-    wide = lay_out_window((1920, 1080), 1.0, 3, map_size=(200, 40)).panels
-    high = lay_out_window((1920, 1080), 1.0, 3, map_size=(40, 200)).panels
-    assert len({panel.whole[0] for panel in wide}) == 1 and len({panel.whole[1] for panel in high}) == 1
+    wide = lay_out_window((1920, 1080), 1.0, 3, map_size=(200, 40)).panel_boxes
+    high = lay_out_window((1920, 1080), 1.0, 3, map_size=(40, 200)).panel_boxes
+    assert len({panel.panel_box[0] for panel in wide}) == 1 and len({panel.panel_box[1] for panel in high}) == 1
 
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("count", range(1, 9))
 def test_hud_is_below_or_beside_the_map_without_overlap(scale, count):
-    for panel in lay_out_window((1920, 1080), scale, count, map_size=(64, 64)).panels:
-        assert not any(boxes_overlap(a, b) for a, b in combinations((panel.header, panel.map, panel.hud), 2))
-        assert panel.has_side_hud == (panel.hud[0] > panel.map[0])
+    for panel in lay_out_window((1920, 1080), scale, count, map_size=(64, 64)).panel_boxes:
+        assert not any(
+            boxes_overlap(a, b) for a, b in combinations((panel.header_box, panel.map_box, panel.hud_box), 2)
+        )
+        assert panel.has_side_hud == (panel.hud_box[0] > panel.map_box[0])
 
 
 @pytest.mark.parametrize("map_size", [(64, 64), (200, 40), (40, 200), (31, 24)])
 @pytest.mark.parametrize("count", range(1, 9))
 def test_second_hud_row_is_added_only_if_map_zoom_is_unchanged(count, map_size):
     for size in [(800, 600), (1280, 800), (1366, 768), (1600, 900), (1920, 1080)]:
-        for panel in lay_out_window(size, 1.0, count, map_size=map_size).panels:
-            width, height = panel.map[2:]
+        for panel in lay_out_window(size, 1.0, count, map_size=map_size).panel_boxes:
+            width, height = panel.map_box[2:]
             if (
                 panel.has_side_hud
                 or not MIN_WIDTH_FOR_TWO_ROWS <= width < MIN_WIDTH_FOR_ONE_ROW
-                or panel.hud[3] < HUD_HEIGHT
+                or panel.hud_box[3] < HUD_HEIGHT
             ):
                 continue
-            more = HUD_ROW_HEIGHT if panel.hud[3] > HUD_HEIGHT else 0
+            more = HUD_ROW_HEIGHT if panel.hud_box[3] > HUD_HEIGHT else 0
             one = camera_fitting_map(*map_size, width, height + more).zoom
             two = camera_fitting_map(*map_size, width, max(1, height + more - HUD_ROW_HEIGHT)).zoom
             assert (one == two) == (more > 0), (size, panel)
@@ -118,32 +120,32 @@ def test_second_hud_row_is_added_only_if_map_zoom_is_unchanged(count, map_size):
 
 def test_two_square_maps_have_two_hud_rows():
     """At 1280 x 800 there were 190 black pixels above and below each map, and numbers crammed into lines."""
-    for panel in lay_out_window((1280, 800), 1.0, 2, map_size=(96, 96)).panels:
-        assert panel.hud[3] == HUD_HEIGHT + HUD_ROW_HEIGHT
+    for panel in lay_out_window((1280, 800), 1.0, 2, map_size=(96, 96)).panel_boxes:
+        assert panel.hud_box[3] == HUD_HEIGHT + HUD_ROW_HEIGHT
 
 
 def test_three_narrow_panels_fill_free_space_with_hud_rows():
     """At 1280 x 800 with the sidebar five numbers of thirteen were shown, between 130 black pixels and the foot."""
-    for panel in lay_out_window((1280, 800), 1.0, 3, map_size=(64, 64)).panels:
-        assert panel.whole[2] < MIN_WIDTH_FOR_TWO_ROWS and panel.hud[3] == HUD_HEIGHT + 2 * HUD_ROW_HEIGHT
+    for panel in lay_out_window((1280, 800), 1.0, 3, map_size=(64, 64)).panel_boxes:
+        assert panel.panel_box[2] < MIN_WIDTH_FOR_TWO_ROWS and panel.hud_box[3] == HUD_HEIGHT + 2 * HUD_ROW_HEIGHT
         assert (
-            camera_fitting_map(64, 64, *panel.map[2:]).zoom
-            == camera_fitting_map(64, 64, panel.map[2], panel.map[3] + 2 * HUD_ROW_HEIGHT).zoom
+            camera_fitting_map(64, 64, *panel.map_box[2:]).zoom
+            == camera_fitting_map(64, 64, panel.map_box[2], panel.map_box[3] + 2 * HUD_ROW_HEIGHT).zoom
         )
 
 
 @pytest.mark.parametrize(("size", "count", "shows_sidebar"), [((1280, 720), 4, True), ((1366, 768), 6, False)])
 def test_layout_prefers_less_empty_area_at_equal_map_size(size, count, shows_sidebar):
     """Four narrow columns, three fifths of each black, had the map of 64 x 64 no larger than two rows of two."""
-    panels = lay_out_window(size, 1.0, count, map_size=(64, 64), shows_sidebar=shows_sidebar).panels
-    zoom = camera_fitting_map(64, 64, *panels[0].map[2:]).zoom
-    assert (zoom * 64) ** 2 >= MIN_FILLED_SHARE * panels[0].map[2] * panels[0].map[3]
-    assert len({panel.whole[0] for panel in panels}) == count // 2
+    panels = lay_out_window(size, 1.0, count, map_size=(64, 64), shows_sidebar=shows_sidebar).panel_boxes
+    zoom = camera_fitting_map(64, 64, *panels[0].map_box[2:]).zoom
+    assert (zoom * 64) ** 2 >= MIN_FILLED_SHARE * panels[0].map_box[2] * panels[0].map_box[3]
+    assert len({panel.panel_box[0] for panel in panels}) == count // 2
 
 
 def test_layout_avoids_empty_tiles():
-    panels = lay_out_window((1280, 800), 1.0, 3, map_size=(64, 64)).panels
-    assert len({panel.whole[0] for panel in panels}) == 3
+    panels = lay_out_window((1280, 800), 1.0, 3, map_size=(64, 64)).panel_boxes
+    assert len({panel.panel_box[0] for panel in panels}) == 3
 
 
 WORDS = ["off", "scrub", "visits", "expand", "learn", "g", "depth", "A - B"]

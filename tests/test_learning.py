@@ -13,15 +13,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells, MoveGoal, SetTrials
 from sim.grid import Grid
 from sim.kernels import learned, log, octile
-from sim.movement import FOUR, Movement
+from sim.movement import FOUR_NEIGHBOURS, Movement
 from sim.params import Value
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetMaxTrials
 
 from . import naive_learning
 from .conftest import (
@@ -66,7 +66,7 @@ VARIANTS: list[tuple[str, Params, int]] = [
 def make_naive_learner(
     key: str, params: Params, budget: int, board: Board, start: int, goal: int
 ) -> naive_learning.Learner:
-    whole = {p.name: p.default for p in SPECS_BY_KEY[key].params} | params
+    whole = {p.name: p.default for p in AGENT_SPECS_BY_KEY[key].params} | params
     ends, resets = (board.at(start), board.at(goal)), whole["on_unblock"] == "reset"
     if key == "lrta":
         reach = max(0.0, float(whole["gmax"]) - board.dearest) if whole["lookahead_by"] == "cost" else None
@@ -146,7 +146,7 @@ def test_every_tick_matches_naive_version(
             places = [*range(world.grid.cells), *4 * [world.goal], *world.grid.free_neighbours(walker.position)]
             cells = chance.sample(places, min(3, len(places)))
             before = board.arcs()
-            world.submit(EditCells(blocked=tuple(cells[:2]), freed=tuple(cells[2:])))
+            world.submit(EditCells(blocked_cells=tuple(cells[:2]), freed_cells=tuple(cells[2:])))
             world.apply_due_changes()
             board = slow.board = board_of(world.grid)
             after = board.arcs()
@@ -154,8 +154,8 @@ def test_every_tick_matches_naive_version(
         if slow.status == "active":
             row = slow.tick()
             assert world.advance(1) == 1
-            assert (walker.position, walker.rows[0].expanded) == (board.id(row.cell), row.expanded), f"tick {tick}"
-            assert bool(walker.rows[0].marks & log.RESTARTED) == row.restarted
+            assert (walker.position, walker.log_rows[0].expanded) == (board.id(row.cell), row.expanded), f"tick {tick}"
+            assert bool(walker.log_rows[0].marks & log.RESTARTED) == row.restarted
         else:
             world.advance(1)
         assert walker.agent.status == {"active": Status.ACTIVE, "goal": Status.AT_GOAL}.get(slow.status, Status.NO_PATH)
@@ -176,13 +176,13 @@ def test_closed_cell_is_reopened_for_a_cheaper_path() -> None:
     for tick in range(60):
         if tick == 9:
             before = slow.board.arcs()
-            world.submit(EditCells(freed=(10,)))
+            world.submit(EditCells(freed_cells=(10,)))
             world.apply_due_changes()
             slow.board = board_of(world.grid)
             slow.change(before - slow.board.arcs(), slow.board.arcs() - before)
         row = slow.tick()
         world.advance(1)
-        assert (walker.position, walker.rows[0].expanded) == (slow.board.id(row.cell), row.expanded), f"tick {tick}"
+        assert (walker.position, walker.log_rows[0].expanded) == (slow.board.id(row.cell), row.expanded), f"tick {tick}"
 
 
 # --- what the papers prove -------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_lookahead_by_depth_expands_the_expected_cells(depth: int) -> None:
     """(2d - 1)^2 where nothing is in the way; over the budget, so that the referee marks it."""
     world, walker = solo(["." * 40] * 40, 820, 839, "lrta", budget=10, depth=depth)
     world.advance(1)
-    assert walker.rows[0].expanded == (2 * depth - 1) ** 2 == SPECS_BY_KEY["lrta"].needed(walker.params)
+    assert walker.log_rows[0].expanded == (2 * depth - 1) ** 2 == AGENT_SPECS_BY_KEY["lrta"].needed(walker.params)
     assert (world.metrics_of_walker(walker).over_budget == 1) == ((2 * depth - 1) ** 2 > 10)
 
 
@@ -250,7 +250,7 @@ def test_lookahead_by_cost_expands_the_expected_cells(gmax: float, expansions: i
     """A cell is expanded if all its successors are within gmax."""
     world, walker = solo(["." * 40] * 40, 820, 839, "lrta", budget=10, lookahead_by="cost", gmax=gmax)
     world.advance(1)
-    assert walker.rows[0].expanded == expansions <= SPECS_BY_KEY["lrta"].needed(walker.params)
+    assert walker.log_rows[0].expanded == expansions <= AGENT_SPECS_BY_KEY["lrta"].needed(walker.params)
 
 
 @pytest.mark.parametrize("key", LOCAL)
@@ -272,10 +272,10 @@ def test_depth_1_kernel_equals_the_general_kernel() -> None:
     """Watched worlds use the general kernel, others the short one; also where diagonals cost as much as straight."""
     for seed, diagonal in itertools.product(range(6), (1.0, 1.5, 2.0)):
         grid = Grid.from_text_rows(random_map_rows(seed, 14, 11, 0.25), movement=Movement(diagonal=diagonal))
-        free = np.flatnonzero(grid.free)
+        free = np.flatnonzero(grid.free_mask)
         worlds = []
         for watched in (False, True):
-            world = World(grid, int(free[0]), int(free[-1]), SPECS_BY_KEY, watched=watched)
+            world = World(grid, int(free[0]), int(free[-1]), AGENT_SPECS_BY_KEY, watched=watched)
             world.add(AgentConfig("lrta"))
             world.advance(3000)
             worlds.append(world)
@@ -286,7 +286,7 @@ def test_depth_1_kernel_equals_the_general_kernel() -> None:
 def test_h_equal_to_the_limit_does_not_prove_that_there_is_no_path() -> None:
     """The limit on a map with four free cells is 4. Watched worlds use the general kernel, others that for depth 1."""
     for watched in (False, True):
-        world = make_world(["..@.."], 0, 4, ("lrta", {}), movement=Movement(FOUR), watched=watched)
+        world = make_world(["..@.."], 0, 4, ("lrta", {}), movement=Movement(FOUR_NEIGHBOURS), watched=watched)
         walker = world.walkers[0]
         heights = []
         for _ in ticks_of(world, 20):
@@ -304,9 +304,9 @@ def test_search_numbers_may_wrap_around(key: str, monkeypatch: pytest.MonkeyPatc
         world, walker = solo(*drawn(M1["map"]), key, 6, **params)
         agent: Any = walker.agent
         if key in LOCAL:
-            agent.space.search.control[0].search = first
+            agent.local_space.search.control[0].search = first
         elif key == "lrta":
-            agent.ball.search.control[0].search = first
+            agent.lookahead_ball.search.control[0].search = first
         world.advance(5000)
         digests.append(world.compute_digest())
     assert digests[0] == digests[1]
@@ -324,7 +324,7 @@ def test_no_path_is_proved_and_a_new_arc_wakes_the_agent(key: str, budget: int) 
     assert walker.agent.status is Status.NO_PATH
     if key in LOCAL and budget == 500:
         assert world.metrics_of_walker(walker).expansions == 15, "one look at all that can be reached"
-    world.submit(EditCells(freed=(14,)))
+    world.submit(EditCells(freed_cells=(14,)))
     world.advance(20_000)
     assert walker.agent.status is Status.AT_GOAL
     assert world.metrics_of_walker(walker).restarts >= 1
@@ -338,7 +338,7 @@ def test_planned_path_is_shown_until_the_map_cuts_it(key: str, moves: str) -> No
     path = walker.agent.view().path.tolist()
     beside = next(cell for cell in range(18, 27) if cell not in path)
     for blocked, shown in ((beside, path), (path[3], [])):
-        world.submit(EditCells(blocked=(blocked,)))
+        world.submit(EditCells(blocked_cells=(blocked,)))
         world.apply_due_changes()
         assert walker.agent.view().path.tolist() == shown
 
@@ -347,10 +347,10 @@ def test_planned_path_is_shown_until_the_map_cuts_it(key: str, moves: str) -> No
 def test_blocked_goal_gives_no_path_within_two_ticks(key: str) -> None:
     world, walker = solo(*drawn(M1["map"]), key, 5)
     world.advance(3)
-    world.submit(EditCells(blocked=(world.goal,)))
+    world.submit(EditCells(blocked_cells=(world.goal,)))
     world.advance(2)
     assert walker.agent.status is Status.NO_PATH
-    world.submit(EditCells(freed=(world.goal,)))
+    world.submit(EditCells(freed_cells=(world.goal,)))
     world.advance(5000)
     assert walker.agent.status is Status.AT_GOAL
 
@@ -373,9 +373,9 @@ def test_only_a_wall_on_the_path_triggers_replanning(key: str) -> None:
         world, walker = solo(["." * 12] * 4, 12, 23, key, 6)
         world.advance(1)
         path = walker.agent.view().path.tolist()
-        world.submit(EditCells(blocked=(path[3] if is_ahead else 35,)))
+        world.submit(EditCells(blocked_cells=(path[3] if is_ahead else 35,)))
         world.advance(1)
-        assert (walker.rows[0].expanded > 0) == is_ahead
+        assert (walker.log_rows[0].expanded > 0) == is_ahead
         assert world.metrics_of_walker(walker).restarts == is_ahead
 
 
@@ -385,17 +385,17 @@ def test_on_unblock_reset_discards_h_and_keep_retains_it(key: str) -> None:
         world, walker = solo(*drawn(M1["map"]), key, 5, on_unblock=policy)
         world.advance(12)
         before = h_values(walker)
-        world.submit(EditCells(freed=(5 * 20 + 10,)))
+        world.submit(EditCells(freed_cells=(5 * 20 + 10,)))
         world.apply_due_changes()
         is_same = (h_values(walker) == before).all()
         assert is_same == (policy == "keep")
-        world.submit(EditCells(blocked=(5 * 20 + 10,)))
+        world.submit(EditCells(blocked_cells=(5 * 20 + 10,)))
         world.advance(5000)
         assert walker.agent.status is Status.AT_GOAL
 
 
 @pytest.mark.parametrize(
-    "key", [spec.key for spec in SPECS_BY_KEY.values() if spec.keeps_h and spec.family == "learning"]
+    "key", [spec.key for spec in AGENT_SPECS_BY_KEY.values() if spec.keeps_h and spec.family == "learning"]
 )
 def test_resetting_h_counts_as_one_change_per_table(key: str) -> None:
     """Else a trial in which all was forgotten counts as converged, or changes of other tables count twice."""
@@ -420,11 +420,11 @@ def test_goal_moved_after_arrival_extends_the_trial() -> None:
     world = make_world(["." * 20], 0, 9, ("lrta", {}), budget=3, trials=1)
     walker = world.walkers[0]
     world.advance(100)
-    assert [(trial.number, trial.moves, trial.cost) for trial in walker.trials] == [(1, 9, 9.0)]
+    assert [(trial.trial_number, trial.moves, trial.cost) for trial in walker.trials] == [(1, 9, 9.0)]
     world.submit(MoveGoal(19))
     world.advance(100)
     assert walker.has_arrived and walker.position == 19
-    assert [(trial.number, trial.moves, trial.cost) for trial in walker.trials] == [(1, 19, 19.0)]
+    assert [(trial.trial_number, trial.moves, trial.cost) for trial in walker.trials] == [(1, 19, 19.0)]
 
 
 @every_learner
@@ -432,30 +432,30 @@ def test_goal_moved_after_arrival_extends_the_trial() -> None:
 @given(problem=problems(side=9, low=2), budget=st.sampled_from([1, 5, 30]))
 def test_trials_converge_to_an_optimal_path(key: str, problem: tuple[list[str], int, int], budget: int) -> None:
     world = make_world(*problem, (key, {}), budget=budget, trials=10_000)
-    assume(world.optimal < np.inf)
+    assume(world.optimal_cost < np.inf)
     walker = world.walkers[0]
     world.advance(2_000_000)
     assert walker.is_converged and world.is_over
     last = walker.trials[-1]
     assert last.h_changes == 0
-    if SPECS_BY_KEY[key].converges_to_optimal:
-        assert last.cost == world.optimal
-    assert [trial.number for trial in walker.trials] == list(range(1, len(walker.trials) + 1))
-    assert all(trial.h_changes > 0 and trial.cost >= world.optimal for trial in walker.trials[:-1])
+    if AGENT_SPECS_BY_KEY[key].converges_to_optimal:
+        assert last.cost == world.optimal_cost
+    assert [trial.trial_number for trial in walker.trials] == list(range(1, len(walker.trials) + 1))
+    assert all(trial.h_changes > 0 and trial.cost >= world.optimal_cost for trial in walker.trials[:-1])
     metrics = world.metrics_of_walker(walker)
     assert sum(trial.cost for trial in walker.trials) == metrics.cost
     assert sum(trial.moves for trial in walker.trials) == metrics.moves
     assert sum(trial.expansions for trial in walker.trials) == metrics.expansions
     assert metrics.waits == len(walker.trials) - 1, "a tick to put it back on the start"
-    assert metrics.suboptimality == last.suboptimality(world.optimal)
-    assert int(walker.visits.sum()) == metrics.moves + len(walker.trials)
+    assert metrics.suboptimality == last.suboptimality(world.optimal_cost)
+    assert int(walker.visit_counts.sum()) == metrics.moves + len(walker.trials)
 
 
 def trial_world(key: str, trials: int = 6) -> World:
     rows, start, goal = drawn(M1["map"])
     world = make_world(rows, start, goal, (key, {}), ("tb-wa", {}), budget=5, trials=trials)
-    world.submit(EditCells(blocked=(5 * 20 + 3,)), 40)
-    world.submit(EditCells(freed=(5 * 20 + 10,)), 90)
+    world.submit(EditCells(blocked_cells=(5 * 20 + 3,)), 40)
+    world.submit(EditCells(freed_cells=(5 * 20 + 10,)), 90)
     world.submit(MoveGoal(19), 200)
     return world
 
@@ -476,7 +476,11 @@ def test_unreachable_edit_does_not_wake_an_enclosed_agent(key: str) -> None:
     assert walker.agent.status is Status.NO_PATH
 
     def facts() -> tuple[int, int, float]:
-        return int(walker.metrics[0].expansions), int(walker.metrics[0].restarts), float(walker.agent.state[0].limit)
+        return (
+            int(walker.counts_record[0].expansions),
+            int(walker.counts_record[0].restarts),
+            float(walker.agent.state_record[0].limit),
+        )
 
     before = facts()
     for blocked, freed in (((10,), ()), ((), (10,)), ((16,), ()), ((), (16,))):
@@ -484,7 +488,7 @@ def test_unreachable_edit_does_not_wake_an_enclosed_agent(key: str) -> None:
         world.advance(50)
         assert walker.agent.status is Status.NO_PATH
     assert facts() == before
-    world.submit(EditCells(freed=(8,)))
+    world.submit(EditCells(freed_cells=(8,)))
     world.advance(5000)
     assert walker.has_arrived and facts()[1] == before[1] + 1
 
@@ -523,13 +527,13 @@ def test_return_to_start_is_marked_and_not_counted_as_a_move() -> None:
     world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), budget=9, trials=2)
     walker = world.walkers[0]
     world.advance(10_000)
-    placed = np.flatnonzero(walker.rows.marks & log.TRIAL)
+    placed = np.flatnonzero(walker.log_rows.marks & log.TRIAL_BEGAN)
     assert placed.size == 1 and len(walker.trials) == 2
-    row = walker.rows[placed[0]]
+    row = walker.log_rows[placed[0]]
     assert (row.cell, row.expanded, row.phase) == (world.start, 0, log.WAITING)
-    assert walker.rows[placed[0] - 1].cell == world.goal
+    assert walker.log_rows[placed[0] - 1].cell == world.goal
     board = board_of(world.grid)
-    cells = [board.at(int(cell)) for cell in walker.rows.cell]
+    cells = [board.at(int(cell)) for cell in walker.log_rows.cell]
     first, second = [board.at(world.start), *cells[: placed[0]]], cells[placed[0] :]
     assert [board.length(first), board.length(second)] == [trial.cost for trial in walker.trials]
 
@@ -539,10 +543,10 @@ def test_next_trial_waits_while_the_start_is_blocked() -> None:
     walker = world.walkers[0]
     while not walker.trials:
         world.advance(1)
-    world.submit(EditCells(blocked=(world.start,)))
+    world.submit(EditCells(blocked_cells=(world.start,)))
     world.advance(5)
     assert walker.position == world.goal and walker.trial_number == 1
-    world.submit(EditCells(freed=(world.start,)))
+    world.submit(EditCells(freed_cells=(world.start,)))
     world.advance(1)
     assert walker.position == world.start and walker.trial_number == 2
 
@@ -551,16 +555,16 @@ def test_changed_trial_count_restarts_or_ends_a_learner() -> None:
     world = make_world(*drawn(M1["map"]), ("lss-lrta", {}), ("tb-wa", {}), budget=9)
     walker, other = world.walkers
     world.advance(10_000)
-    assert walker.trial_number == 1 and walker.state_text == "arrived"
-    world.submit(SetTrials(10_000))
+    assert walker.trial_number == 1 and walker.state_word == "arrived"
+    world.submit(SetMaxTrials(10_000))
     world.advance(1)
     assert walker.position == world.start and walker.trial_number == 2 and other.has_arrived
-    world.submit(SetTrials(1))
+    world.submit(SetMaxTrials(1))
     world.advance(10_000)
     assert len(walker.trials) == 2 and walker.has_arrived
-    world.submit(SetTrials(10_000))
+    world.submit(SetMaxTrials(10_000))
     world.advance(10_000)
-    assert walker.is_converged and walker.state_text == "converged" and len(other.trials) == 0
+    assert walker.is_converged and walker.state_word == "converged" and len(other.trials) == 0
     late = world.add(AgentConfig("lrta"))
     assert late.max_trials == 10_000
 
@@ -580,10 +584,10 @@ def test_equal_path_max_values_prefer_the_neighbour_nearest_to_goal(watched: boo
     """Cells that became free leave values that are too high; the longer step led away from the goal then."""
     rows = ["....@", "..@..", ".@.@.", "....@", "..@@@", ".@..."]
     grid = Grid.from_text_rows(rows)
-    world = World(grid, grid.cell(1, 4), grid.cell(3, 1), SPECS_BY_KEY, budget=1, watched=watched)
+    world = World(grid, grid.cell(1, 4), grid.cell(3, 1), AGENT_SPECS_BY_KEY, budget=1, watched=watched)
     walker = world.add(AgentConfig("lrta"))
     freed = tuple(grid.cell(x, y) for x, y in ((2, 1), (1, 2), (3, 2), (3, 4), (4, 4), (4, 0)))
-    world.submit(EditCells(freed=freed), 8)
+    world.submit(EditCells(freed_cells=freed), 8)
     world.advance(100)
     assert world.metrics_of_walker(walker).moves == 10
 
@@ -613,4 +617,4 @@ def test_free_count_is_updated_by_every_edit() -> None:
     ]
     for _ in range(200):
         chance.choice(steps)()
-        assert grid.free_count == int(grid.free.sum())
+        assert grid.free_cell_count == int(grid.free_mask.sum())

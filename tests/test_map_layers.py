@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 import ui.draw.layers
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import AgentSpec, AgentView
 from sim.kernels import log
 from sim.kernels.octile import DX, DY
 from sim.kernels.search import is_known
 from sim.params import Value
-from ui.draw.kernels.flow import stamp_flow
 from ui.draw.kernels.paint import Viewport
+from ui.draw.kernels.parent_arrows import stamp_parent_arrows
 from ui.draw.layers import LAYERS, control, layers_for_agents
 from ui.draw.layers.flow import parent_arrow_masks
 from ui.draw.layers.records import records_of_agent
-from ui.model.layers import LayerState
+from ui.model.layer_state import LayerState
 from ui.model.trails import Trail
 
 from .conftest import drawn, make_world, parameter_sets, smallest_accepted_budget
@@ -34,8 +34,8 @@ CONTROLLED = [
 def test_every_layer_file_has_a_unique_index_depth_and_shortcut() -> None:
     files = {path.stem for path in Path(ui.draw.layers.__file__).parent.glob("*.py")} - {"__init__"}
     assert files == {layer.key for layer in LAYERS}
-    assert [layer.place for layer in LAYERS] == list(range(1, len(LAYERS) + 1))
-    assert len({layer.depth for layer in LAYERS}) == len(LAYERS)
+    assert [layer.list_position for layer in LAYERS] == list(range(1, len(LAYERS) + 1))
+    assert len({layer.drawing_depth for layer in LAYERS}) == len(LAYERS)
     assert len({layer.shortcut for layer in LAYERS}) == len(LAYERS)
 
 
@@ -55,7 +55,7 @@ SPECIAL: dict[str, Callable[[AgentView, int], bool]] = {
 MORE: dict[str, dict[str, Value]] = {"pr-lrta": {"level": 2, "depth_control": "database", "cap": 1}}
 
 
-@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+@pytest.mark.parametrize("spec", AGENT_SPECS_BY_KEY.values(), ids=AGENT_SPECS_BY_KEY)
 def test_agent_shows_exactly_its_declared_special_layers(spec: AgentSpec) -> None:
     """In one tick or another, with one setting or another."""
     assert {layer.key for layer in LAYERS if layer.is_agent_specific} == set(SPECIAL)
@@ -67,17 +67,19 @@ def test_agent_shows_exactly_its_declared_special_layers(spec: AgentSpec) -> Non
         for _ in range(60):
             if not world.advance(1):
                 break
-            view, marks = walker.agent.view(), int(walker.rows[-1].marks)
+            view, marks = walker.agent.view(), int(walker.log_rows[-1].marks)
             found |= {key for key, shows in SPECIAL.items() if shows(view, marks)}
     assert found == spec.shows
 
 
 def test_layers_of_several_agents_are_merged_in_order() -> None:
     usual = [layer for layer in LAYERS if not layer.is_agent_specific]
-    assert list(layers_for_agents([SPECS_BY_KEY["astar"]])) == usual
+    assert list(layers_for_agents([AGENT_SPECS_BY_KEY["astar"]])) == usual
     assert [layer.key for layer in layers_for_agents([])] == ["terrain", "trail", "edits", "ends", "agent", "grid"]
     assert [
-        layer.key for layer in layers_for_agents([SPECS_BY_KEY["pra"], SPECS_BY_KEY["tba"]]) if layer.is_agent_specific
+        layer.key
+        for layer in layers_for_agents([AGENT_SPECS_BY_KEY["pra"], AGENT_SPECS_BY_KEY["tba"]])
+        if layer.is_agent_specific
     ] == [
         "tracing",
         "detour",
@@ -96,8 +98,8 @@ def test_cap_hits_and_reentries_are_drawn_at_their_cells(kind: str, params: dict
     for _ in range(200):
         if not world.advance(1):
             break
-        trail.append(walker.rows)
-        marked += cells[-1:] if walker.rows[0].marks & mark else []
+        trail.append_rows(walker.log_rows)
+        marked += cells[-1:] if walker.log_rows[0].marks & mark else []
         cells.append(walker.position)
     metrics = world.metrics_of_walker(walker)
     assert len(marked) == (metrics.reentries if mark == log.REENTERED else metrics.cap_hits) > 0
@@ -107,12 +109,14 @@ def test_cap_hits_and_reentries_are_drawn_at_their_cells(kind: str, params: dict
 def test_layer_state_stores_only_differences_from_defaults() -> None:
     state = LayerState()
     for layer in LAYERS:
-        assert state.is_layer_on(layer) == layer.is_on
+        assert state.is_layer_on(layer) == layer.is_on_by_default
         state.toggle_layer(layer)
-        assert state.is_layer_on(layer) != layer.is_on and state.visible == {layer.key: not layer.is_on}
+        assert state.is_layer_on(layer) != layer.is_on_by_default and state.layer_visibility == {
+            layer.key: not layer.is_on_by_default
+        }
         assert not state.with_layers_off([layer.key]).is_layer_on(layer)
         state.toggle_layer(layer)
-        assert state.visible == {}
+        assert state.layer_visibility == {}
 
 
 def test_flow_arrows_point_to_the_parent() -> None:
@@ -131,7 +135,7 @@ def test_flow_arrows_are_drawn_only_in_known_cells() -> None:
     world.advance(2)
     frame = Viewport(np.zeros((60, 120), np.uint32), 0, 0, 120, 60, 20.0, 0.0, 0.0, 6, 3)
     search = world.walkers[0].agent.view().search
-    stamp_flow(frame, search.nodes, int(search.control[0].search), parent_arrow_masks(15), 0xFFFFFF)
+    stamp_parent_arrows(frame, search.nodes, int(search.control[0].search), parent_arrow_masks(15), 0xFFFFFF)
     for cell in range(18):
         y, x = divmod(cell, 6)
         has_arrow = bool(frame.pixels[y * 20 : y * 20 + 20, x * 20 : x * 20 + 20].any())

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from sim.files import movingai as map_file
-from sim.files.disk import write_file_atomically
-from sim.files.movingai import (
+from files import movingai as map_file
+from files.disk import write_file_atomically
+from files.movingai import (
     ScenFile,
     ScenRow,
     are_path_lengths_equal,
@@ -60,7 +60,7 @@ def problems_of(call, *arguments) -> list[str]:
 def test_map_rows_are_read_from_the_top_left():
     grid = parse_map(POND, "maps/pond.map")
     assert (grid.width, grid.height, grid.name) == (5, 3, "pond.map")
-    assert grid.rows() == POND_ROWS
+    assert grid.text_rows() == POND_ROWS
     assert [grid.is_free(grid.cell(x, 0)) for x in range(5)] == [True, True, False, True, True]
     assert grid.is_free(grid.cell(0, 2)), "swamp is passable"
     assert grid.is_free(grid.cell(2, 2)), "blight is ground"
@@ -82,7 +82,7 @@ def test_map_rows_are_read_from_the_top_left():
     ids=["crlf", "cr", "lower", "no-last-line-end", "blank-end", "blanks-behind", "mark", "one-line", "capitals"],
 )
 def test_map_format_variants_give_the_same_map(data):
-    assert parse_map(data, "pond.map").rows() == POND_ROWS
+    assert parse_map(data, "pond.map").text_rows() == POND_ROWS
 
 
 def test_water_connects_only_to_water():
@@ -93,7 +93,7 @@ def test_water_connects_only_to_water():
 
 def test_swamp_can_be_blocked():
     grid = parse_map(POND, "pond.map", swamp="blocked")
-    assert grid.rows() == ["..@WW", ".TT.G", "T.B.O"]
+    assert grid.text_rows() == ["..@WW", ".TT.G", "T.B.O"]
     assert not grid.is_free(grid.cell(0, 2))
     assert problems_of(parse_map, POND, "pond.map", "blockd") == [
         "pond.map: swamp: expected one of passable, blocked, got 'blockd'; did you mean 'blocked'?"
@@ -247,7 +247,7 @@ def test_any_bytes_give_scen_rows_or_a_clear_error(data):
     except ConfigError as error:
         assert all(problem.startswith("any.scen:") and "\n" not in problem for problem in error.problems)
         return
-    assert [row.number for row in scen.rows] == list(range(len(scen.rows)))
+    assert [row.row_index for row in scen.rows] == list(range(len(scen.rows)))
     assert all(row.is_readable or (row.problem and "\n" not in row.problem) for row in scen.rows)
     checked = scen.with_problems_on_grid(parse_map(POND, "pond.map"))
     assert all(row.problem is None or "\n" not in row.problem for row in checked.rows)
@@ -267,7 +267,7 @@ def test_scen_file_survives_writing(data):
 
 
 def without_line(row: ScenRow) -> tuple[object, ...]:
-    return (row.number, row.bucket, row.map_name, row.width, row.height, row.start, row.goal, row.optimal, row.text)
+    return (row.row_index, row.bucket, row.map_name, row.width, row.height, row.start, row.goal, row.optimal, row.text)
 
 
 # --- scenarios ------------------------------------------------------------------------------------------
@@ -297,7 +297,11 @@ def test_tab_separated_scen_row_may_have_blanks_in_map_name():
 
 def test_bad_scen_row_keeps_its_index():
     scen = parse_scen(b"version 1\n1 a.map 5 3 0 0 4 1 4.4\nnonsense\n2 a.map 5 3 0 0 4 1 4.4\n", "some.scen")
-    assert [(row.number, row.line, row.is_readable) for row in scen.rows] == [(0, 2, True), (1, 3, False), (2, 4, True)]
+    assert [(row.row_index, row.line, row.is_readable) for row in scen.rows] == [
+        (0, 2, True),
+        (1, 3, False),
+        (2, 4, True),
+    ]
     assert "9 fields" in scen.rows[1].problem and "'nonsense'" in scen.rows[1].problem
     assert scen.with_problems_on_grid(parse_map(POND, "pond.map")).rows[1].problem == scen.rows[1].problem
 
@@ -479,7 +483,7 @@ def test_all_benchmark_maps_and_scenarios_open():
         grid = read_map(path)
         side = 1024 if path.name == "TheFrozenSea.map" else 512
         assert (grid.width, grid.height) == (side, side)
-        assert grid.rows() == path.read_text("ascii").upper().split()[7:]  # behind the words of the header
+        assert grid.text_rows() == path.read_text("ascii").upper().split()[7:]  # behind the words of the header
         scen = read_scen(f"{path}.scen")
         assert len(scen.rows) == len(Path(f"{path}.scen").read_bytes().splitlines()) - 1
         assert all(row.is_readable and (row.width, row.height) == (side, side) for row in scen.rows)
@@ -504,7 +508,7 @@ def shortest_length(row: ScenRow, grid: Grid) -> float:
     for d in range(8):
         s = np.flatnonzero(grid.moves >> d & 1)
         tails.append(s)
-        heads.append(s + grid.ground.step[d])
+        heads.append(s + grid.map_arrays.step[d])
         costs.append(np.full(s.size, 1.0 if d < 4 else 2**0.5))
     arcs = (np.concatenate(tails), np.concatenate(heads))
     graph = csr_matrix((np.concatenate(costs), arcs), shape=(grid.cells, grid.cells))

@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli import solve
-from sim.files.map_files import is_map_file, open_map
-from sim.files.movingai import write_map
-from sim.files.picture_map import is_ros_map
-from sim.files.scenario import load_scenario, save_scenario
-from sim.files.tiled import parse_tiled
+from files.map_files import is_map_file, open_map
+from files.movingai import write_map
+from files.picture_map import is_ros_map
+from files.scenario import load_scenario, save_scenario
+from files.tiled import parse_tiled
 from sim.grid import Grid
 from sim.params import ConfigError
-from ui.model import files
+from ui.model import opened_files
 
 from .conftest import random_map_rows
 
@@ -32,7 +32,7 @@ ROWS = ["....@", ".@@..", "....."]
 
 
 def blocked(grid: Grid) -> list[str]:
-    return ["".join(".@"[not free] for free in row) for row in grid.free.reshape(grid.height, grid.width)]
+    return ["".join(".@"[not free] for free in row) for row in grid.free_mask.reshape(grid.height, grid.width)]
 
 
 def pgm(shades: list[list[int]], head: str = "P5", most: int = 255) -> bytes:
@@ -83,9 +83,9 @@ def test_scenario_with_image_map_and_threshold_round_trips(tmp_path: Path) -> No
     (tmp_path / "a.pgm").write_bytes(pgm([[90, 90, 90], [10, 90, 10]]))
     text = "format: backmove-scenario\nversion: 1\nmap: {file: a.pgm, threshold: 80}\nstart: [0, 0]\ngoal: [1, 1]\n"
     (tmp_path / "a.yaml").write_text(text + "agents: [{kind: astar}]\n")
-    scenario = load_scenario(tmp_path / "a.yaml", files.SPECS_BY_KEY)
+    scenario = load_scenario(tmp_path / "a.yaml", opened_files.AGENT_SPECS_BY_KEY)
     save_scenario(scenario, tmp_path / "b.yaml")
-    again = load_scenario(tmp_path / "b.yaml", files.SPECS_BY_KEY)
+    again = load_scenario(tmp_path / "b.yaml", opened_files.AGENT_SPECS_BY_KEY)
     assert again == scenario and "threshold: 80" in (tmp_path / "b.yaml").read_text()
 
 
@@ -106,7 +106,7 @@ def test_inapplicable_map_setting_is_refused(tmp_path: Path, file: str, setting:
     text = f"format: backmove-scenario\nversion: 1\nmap: {{file: {file}, {setting}}}\nstart: [0, 0]\ngoal: [1, 1]\n"
     (tmp_path / "a.yaml").write_text(text + "agents: [{kind: astar}]\n")
     with pytest.raises(ConfigError) as caught:
-        load_scenario(tmp_path / "a.yaml", files.SPECS_BY_KEY)
+        load_scenario(tmp_path / "a.yaml", opened_files.AGENT_SPECS_BY_KEY)
     assert caught.value.problems == [f"{tmp_path / 'a.yaml'}:3: {message}"]
 
 
@@ -165,7 +165,7 @@ def test_every_shade_of_a_ros_map_matches_naive_version(
     path = tmp_path / "office.yaml"
     path.write_text(text)
     expected = "".join(naive_ros_cell(shade, bool(negate), mode or "trinary", occupied, free) for shade in range(256))
-    assert open_map(path).rows() == [expected]
+    assert open_map(path).text_rows() == [expected]
     assert is_map_file(path) and is_ros_map(path.read_bytes())
 
 
@@ -185,7 +185,7 @@ def test_wrong_ros_map_reports_all_problems(tmp_path: Path) -> None:
 
 
 def test_scenario_is_not_detected_as_ros_map() -> None:
-    for path in files.example_files():
+    for path in opened_files.example_files():
         assert not is_map_file(path)
 
 
@@ -305,6 +305,6 @@ def test_every_map_format_gives_the_same_digest(tmp_path: Path, capsys: pytest.C
         path = tmp_path / name
         assert solve.main(["--map", str(path), "--from", "0,0", "--to", "29,19", "--agent", "tba"]) == 0
         digests.add(json.loads(capsys.readouterr().out)["digest"])
-        setup = files.open_any_file(path).scenario
+        setup = opened_files.open_any_file(path).scenario
         assert blocked(setup.grid) == rows and setup.title == "a"
     assert len(digests) == 1

@@ -6,15 +6,15 @@ from inspect import getmembers
 import numpy as np
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.kernels.learned import learned_h_excess
 from sim.measures import MEASURE_BY_KEY, MEASURES, PANEL_MEASURES
 from sim.metrics import Metrics
 from sim.params import Value
-from sim.results import agent_result_line, trial_result_line
+from sim.result_lines import agent_result_line, trial_result_line
 from sim.walker import Walker
 from sim.world import World
-from ui.model.columns import COLUMNS
+from ui.model.comparison_columns import COLUMNS
 from ui.model.panel_texts import agent_panel_numbers, param_text
 
 from .conftest import drawn, make_world
@@ -90,7 +90,7 @@ def test_game_time_is_measured_per_trial() -> None:
 
 def test_result_line_gives_times_in_milliseconds() -> None:
     world, walker = run_agent("lrta")
-    world.times.planning_s[walker.id], world.times.map_change_s[walker.id] = 1.5, 0.25
+    world.agent_times.planning_s[walker.id], world.agent_times.map_change_s[walker.id] = 1.5, 0.25
     line = agent_result_line(world, walker, "reached", "m1")
     assert (line["planning_ms"], line["changes_ms"]) == (1500.0, 250.0)
 
@@ -98,13 +98,13 @@ def test_result_line_gives_times_in_milliseconds() -> None:
 def test_every_measure_is_a_comparison_column() -> None:
     keys = [column.key for column in COLUMNS]
     assert len(set(keys)) == len(keys) and set(MEASURE_BY_KEY) <= set(keys)
-    assert [panel.place for _, panel in PANEL_MEASURES] == list(range(1, len(PANEL_MEASURES) + 1))
+    assert [panel.footer_position for _, panel in PANEL_MEASURES] == list(range(1, len(PANEL_MEASURES) + 1))
 
 
 def test_warning_measures_match_in_panels_and_table() -> None:
     app = make_app(setup(2, budget=1, script=()))
-    app.session.advance(40)
-    view = app.session.run.panels[0].view
+    app.session.advance_by_ticks(40)
+    view = app.session.run.panels[0].walker_view
     assert view.metrics.back_moves
     assert {field.name for field in agent_panel_numbers(view) if field.is_warning} == {"back-moves"}
     assert {column.key for column in COLUMNS if column.is_warning(view)} == {"back_moves"}
@@ -112,6 +112,6 @@ def test_warning_measures_match_in_panels_and_table() -> None:
 
 def test_parameter_chips_show_values_as_entered() -> None:
     def parameter_chips(kind: str) -> list[str]:
-        return [param_text(param, param.default) for param in SPECS_BY_KEY[kind].params]
+        return [param_text(param, param.default) for param in AGENT_SPECS_BY_KEY[kind].params]
 
     assert "most 1,000,000" in parameter_chips("ida") and "w 1" in parameter_chips("tb-wa")

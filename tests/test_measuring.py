@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.changes import RandomChangeSchedule
-from sim.commands import EditCells, MoveGoal
 from sim.kernels import distance
 from sim.world import World
+from sim.world_commands import EditCells, MoveGoal
 
 from .conftest import make_world, random_map_rows
 
@@ -21,7 +21,7 @@ def make_tracked_world(
     rows = random_map_rows(seed, side, side, 0.2)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
     world = make_world(rows, 0, side * side - 1, *AGENTS, budget=9, random_changes=changes)
-    world.optimality.expansion_limit = allowance
+    world.optimality_tracker.expansion_limit = allowance
     return world
 
 
@@ -37,7 +37,7 @@ def test_known_nonoptimal_moves_equal_immediate_measurement(seed: int, allowance
         later.advance(step)
         for known, true in zip(nonoptimal_moves_of(later), nonoptimal_moves_of(now), strict=True):
             assert known is None or known == true
-    later.optimality.judge_whole_queue()
+    later.optimality_tracker.judge_whole_queue()
     assert nonoptimal_moves_of(later) == nonoptimal_moves_of(now)
     assert later.compute_digest() == now.compute_digest()
 
@@ -60,10 +60,10 @@ def test_deferred_measurement_over_many_edits_loses_nothing() -> None:
                 world.apply_due_changes()
             world.submit(edit)
             world.advance(3)
-        waited += later.optimality.has_queued_moves
+        waited += later.optimality_tracker.has_queued_moves
         for known, true in zip(nonoptimal_moves_of(later), nonoptimal_moves_of(now), strict=True):
             assert known is None or known == true
-        later.optimality.judge_queue_with_limit(1000)  # time enough before the next edit
+        later.optimality_tracker.judge_queue_with_limit(1000)  # time enough before the next edit
     assert nonoptimal_moves_of(later) == nonoptimal_moves_of(now)
     assert waited > 10, "or nothing was measured at leisure"
 
@@ -75,7 +75,7 @@ def test_moves_unmeasured_before_a_map_change_stay_unknown() -> None:
     assert all(world.metrics_of_walker(walker).is_being_measured for walker in world.walkers), "shown as ..."
     world.submit(EditCells((300,)))
     world.advance(30)
-    world.optimality.judge_whole_queue()
+    world.optimality_tracker.judge_whole_queue()
     assert nonoptimal_moves_of(world) == [None, None, None]
     assert not any(world.metrics_of_walker(walker).is_being_measured for walker in world.walkers), "it will never come"
 
@@ -84,7 +84,7 @@ def test_finished_trials_are_fully_measured() -> None:
     rows = random_map_rows(3, 12, 12, 0.15)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
     worlds = [make_world(rows, 0, 143, ("lss-lrta", {}), budget=9, trials=5) for _ in range(2)]
-    worlds[1].optimality.expansion_limit = 1
+    worlds[1].optimality_tracker.expansion_limit = 1
     for world in worlds:
         world.advance(500)
     now, later = ([trial.nonoptimal_moves for trial in world.walkers[0].trials] for world in worlds)
@@ -94,9 +94,9 @@ def test_finished_trials_are_fully_measured() -> None:
 @pytest.mark.parametrize("allowed", [1, 7, 100])
 def test_incremental_distance_equals_true_distance(allowed: int) -> None:
     world, other = make_tracked_world(side=40), make_tracked_world(side=40)
-    for cell in np.flatnonzero(world.grid.free)[::37].tolist():
-        found = world.optimality.distances.cost_within_limit(cell, allowed)
+    for cell in np.flatnonzero(world.grid.free_mask)[::37].tolist():
+        found = world.optimality_tracker.true_distances.cost_to_goal_within_limit(cell, allowed)
         while found is None:
-            found = world.optimality.distances.cost_within_limit(cell, allowed)
-        assert found == other.optimality.distances.cost(cell)
+            found = world.optimality_tracker.true_distances.cost_to_goal_within_limit(cell, allowed)
+        assert found == other.optimality_tracker.true_distances.cost(cell)
         assert found != distance.UNKNOWN_DISTANCE

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig
 from sim.grid import Grid
 from sim.kernels import memory
 from sim.kernels.memory import BUFFER_POOL, BufferPool
 from sim.kernels.search import begin_search, expand_best_cells, is_known, new_search
 from sim.kernels.tiled import TiledTable
 from sim.world import World
+from sim.world_commands import AgentConfig
 
 from .conftest import parameter_sets, problems, smallest_accepted_budget
 
@@ -33,10 +33,10 @@ def pool_small_buffers() -> Iterator[None]:
     """Small maps take their memory from the pool as well."""
     with patch.object(memory, "_MIN_MAPPED_BYTES", 1):
         gc.collect()  # what earlier tests have left in circles
-        BUFFER_POOL.release_free_blocks()
+        BUFFER_POOL.release_free_buffers()
         yield
         gc.collect()
-        BUFFER_POOL.release_free_blocks()
+        BUFFER_POOL.release_free_buffers()
 
 
 def walk_digest_and_rows(problem: Problem, key: str, chance: random.Random, watched: bool) -> tuple[str, list[object]]:
@@ -46,22 +46,22 @@ def walk_digest_and_rows(problem: Problem, key: str, chance: random.Random, watc
         Grid.from_text_rows(rows),
         start,
         goal,
-        SPECS_BY_KEY,
+        AGENT_SPECS_BY_KEY,
         watched=watched,
         random_changes=RandomChangeSchedule(5, 10.0),
         trials=2,
     )
     log: list[object] = []
-    for params in chance.choices(parameter_sets(SPECS_BY_KEY[key]), k=2):
-        world.add(AgentConfig(key, params=params, budget=smallest_accepted_budget(SPECS_BY_KEY[key], params, 3)))
+    for params in chance.choices(parameter_sets(AGENT_SPECS_BY_KEY[key]), k=2):
+        world.add(AgentConfig(key, params=params, budget=smallest_accepted_budget(AGENT_SPECS_BY_KEY[key], params, 3)))
     for _ in range(40):
         world.advance(3)
-        log += [walker.rows.tolist() for walker in world.walkers]
+        log += [walker.log_rows.tolist() for walker in world.walkers]
     return world.compute_digest(), log
 
 
 @settings(max_examples=30)
-@given(problems(side=9), st.sampled_from(sorted(SPECS_BY_KEY)), st.integers(0, 99))
+@given(problems(side=9), st.sampled_from(sorted(AGENT_SPECS_BY_KEY)), st.integers(0, 99))
 def test_stale_buffer_contents_do_not_change_walks(problem: Problem, key: str, seed: int) -> None:
     with pool_small_buffers():
         fresh = walk_digest_and_rows(problem, key, random.Random(seed), watched=True)
@@ -107,7 +107,7 @@ def test_only_reused_row_major_tables_use_large_pages() -> None:
         assert "nh" in flags_of(part)
 
 
-@pytest.mark.parametrize("key", sorted(SPECS_BY_KEY))
+@pytest.mark.parametrize("key", sorted(AGENT_SPECS_BY_KEY))
 def test_buffers_return_to_the_pool_when_the_world_is_deleted(key: str) -> None:
     """Nothing is held in a circle, which would have to wait for the collector of garbage."""
     with pool_small_buffers():
@@ -121,7 +121,7 @@ def test_buffers_return_to_the_pool_when_the_world_is_deleted(key: str) -> None:
 
 def test_reused_search_is_empty_and_continues_its_generation() -> None:
     with pool_small_buffers():
-        ground = Grid.from_text_rows(["...."] * 4).ground
+        ground = Grid.from_text_rows(["...."] * 4).map_arrays
         first = new_search(16, is_reused=True)
         for _ in range(7):
             begin_search(ground, first, 0, 15, 15)
@@ -137,7 +137,7 @@ def test_reused_search_is_empty_and_continues_its_generation() -> None:
 
 def test_generation_overflow_clears_the_buffer() -> None:
     with pool_small_buffers():
-        ground = Grid.from_text_rows(["...."] * 4).ground
+        ground = Grid.from_text_rows(["...."] * 4).map_arrays
         first = new_search(16, is_reused=True)
         first.control[0].search = 65_534
         for root in (3, 7):
@@ -162,5 +162,5 @@ def test_pool_respects_its_byte_limit() -> None:
         kept = [pool.take_array("a", 100, np.int32) for _ in range(5)]
         kept.clear()
         assert pool.free_bytes == 800
-        pool.release_free_blocks()
+        pool.release_free_buffers()
         assert pool.free_bytes == 0 and not pool.take_array("a", 100, np.int32).any()

@@ -16,19 +16,27 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 import main
-from agents.registry import SPECS_BY_KEY
-from sim.commands import EditCells
-from sim.experiments.problems import random_start_goal_pairs
-from sim.files.map_source import MapRows
-from sim.files.movement import movement_data
-from sim.files.movingai import write_map
-from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scenario
-from sim.generate import component_labels, generate_map
+from agents.registry import AGENT_SPECS_BY_KEY
+from experiments.problems import random_start_goal_pairs
+from files.map_source import MapRows
+from files.movement import movement_data
+from files.movingai import write_map
+from files.scenario import Scenario, build_world, dump_scenario, parse_scenario
 from sim.grid import Grid
 from sim.kernels.octile import DIAGONAL, h0
-from sim.movement import CUT, DEFAULT_MOVEMENT, EIGHT, FOUR, RULE_DESCRIPTIONS, SQUEEZE, Movement
+from sim.map_generators import component_labels, generate_map
+from sim.movement import (
+    CUT_ONE_CORNER,
+    DEFAULT_MOVEMENT,
+    EIGHT_NEIGHBOURS,
+    FOUR_NEIGHBOURS,
+    RULE_DESCRIPTIONS,
+    SQUEEZE_BETWEEN_CORNERS,
+    Movement,
+)
 from sim.params import ConfigError
 from sim.world import World
+from sim.world_commands import EditCells
 
 from .conftest import MOVEMENTS, board_of, drawn, make_world, movements, problems, random_map_rows
 
@@ -45,14 +53,20 @@ DIAMOND = drawn("""
 
 def scipy_distances(grid: Grid, goal: int) -> np.ndarray:
     """True distances of all cells to the goal: Dijkstra by scipy, over arcs made here from the rows alone."""
-    rows, movement = grid.rows(), grid.movement
+    rows, movement = grid.text_rows(), grid.movement
     free = {(x, y) for y, row in enumerate(rows) for x, letter in enumerate(row) if letter == "."}
     arcs: list[tuple[int, int, float]] = []
     for x, y in free:
         for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)):
             there = (x + dx, y + dy)
             blocked = ((x + dx, y) not in free) + ((x, y + dy) not in free)
-            may_pass = dx * dy == 0 or blocked <= {FOUR: -1, EIGHT: 0, CUT: 1, SQUEEZE: 2}[movement.rule]
+            may_pass = (
+                dx * dy == 0
+                or blocked
+                <= {FOUR_NEIGHBOURS: -1, EIGHT_NEIGHBOURS: 0, CUT_ONE_CORNER: 1, SQUEEZE_BETWEEN_CORNERS: 2}[
+                    movement.rule
+                ]
+            )
             if there in free and may_pass:
                 arcs.append((grid.cell(x, y), grid.cell(*there), movement.diagonal if dx * dy else 1.0))
     tails, heads, costs = zip(*arcs, strict=True)
@@ -71,10 +85,10 @@ def test_astar_cost_equals_dijkstra_before_and_after_edits(rule: str, diagonal: 
         start, goal = free[0], free[-1]
         world = make_world(rows, start, goal, ("astar", {}), budget=10**6, movement=movement)
         walker, chance = world.walkers[0], random.Random(seed)
-        assert world.optimal == scipy_distances(world.grid, goal)[start]
+        assert world.optimal_cost == scipy_distances(world.grid, goal)[start]
         for _ in range(3):
             distances = scipy_distances(world.grid, goal)
-            assert [world.optimality.distances.cost(cell) for cell in free_cells_of(world)] == distances[
+            assert [world.optimality_tracker.true_distances.cost(cell) for cell in free_cells_of(world)] == distances[
                 free_cells_of(world)
             ].tolist()
             before, left = world.metrics_of_walker(walker).cost, distances[walker.position]
@@ -82,7 +96,9 @@ def test_astar_cost_equals_dijkstra_before_and_after_edits(rule: str, diagonal: 
             walked = world.metrics_of_walker(walker).cost - before
             assert left == np.inf or walked == left - distances[walker.position]
             cells_now = tuple(chance.sample(range(world.grid.cells), 12))
-            world.submit(EditCells(blocked=tuple(c for c in cells_now[:6] if c != goal), freed=cells_now[6:]))
+            world.submit(
+                EditCells(blocked_cells=tuple(c for c in cells_now[:6] if c != goal), freed_cells=cells_now[6:])
+            )
             world.apply_due_changes()
         left = scipy_distances(world.grid, goal)[walker.position]
         before = world.metrics_of_walker(walker).cost
@@ -91,7 +107,7 @@ def test_astar_cost_equals_dijkstra_before_and_after_edits(rule: str, diagonal: 
 
 
 def free_cells_of(world: World) -> list[int]:
-    return [int(cell) for cell in np.flatnonzero(world.grid.free)]
+    return [int(cell) for cell in np.flatnonzero(world.grid.free_mask)]
 
 
 def test_each_movement_rule_extends_the_previous_one() -> None:
@@ -101,16 +117,21 @@ def test_each_movement_rule_extends_the_previous_one() -> None:
 
 
 def test_reachability_depends_on_the_movement_rule() -> None:
-    optimal = {rule: make_world(*DIAMOND, movement=Movement(rule)).optimal for rule in RULE_DESCRIPTIONS}
-    assert optimal[FOUR] == optimal[EIGHT] == optimal[CUT] == np.inf and optimal[SQUEEZE] < np.inf
+    optimal = {rule: make_world(*DIAMOND, movement=Movement(rule)).optimal_cost for rule in RULE_DESCRIPTIONS}
+    assert (
+        optimal[FOUR_NEIGHBOURS] == optimal[EIGHT_NEIGHBOURS] == optimal[CUT_ONE_CORNER] == np.inf
+        and optimal[SQUEEZE_BETWEEN_CORNERS] < np.inf
+    )
     around = drawn("S.\n.#\n.G")
-    found = [make_world(*around, movement=Movement(rule)).optimal for rule in RULE_DESCRIPTIONS]
+    found = [make_world(*around, movement=Movement(rule)).optimal_cost for rule in RULE_DESCRIPTIONS]
     assert found == [3.0, 3.0, 1 + DIAGONAL, 1 + DIAGONAL]
 
 
 def test_without_diagonals_the_heuristic_is_manhattan_distance() -> None:
-    grid = Grid.from_text_rows(["...", "..."], movement=Movement(FOUR, 1.5))
-    assert grid.movement == Movement(FOUR) and grid.diagonal_cost == 2.0 and grid.movement.max_move_cost == 1.0
+    grid = Grid.from_text_rows(["...", "..."], movement=Movement(FOUR_NEIGHBOURS, 1.5))
+    assert (
+        grid.movement == Movement(FOUR_NEIGHBOURS) and grid.diagonal_cost == 2.0 and grid.movement.max_move_cost == 1.0
+    )
     assert h0(7, 1, 2, 9, grid.diagonal_cost) == 13.0
     assert grid.max_path_cost == 6.0 and Grid.from_text_rows(["...", "..."]).max_path_cost == 6 * DIAGONAL
 
@@ -130,15 +151,24 @@ def test_octile_distance_is_admissible_and_consistent(problem: tuple[list[str], 
 def test_regions_are_the_connected_components_of_moves(problem: tuple[list[str], int, int], movement: Movement) -> None:
     grid = Grid.from_text_rows(problem[0], movement=movement)
     board, label = board_of(grid), component_labels(grid)
-    for cell in np.flatnonzero(grid.free).tolist():
+    for cell in np.flatnonzero(grid.free_mask).tolist():
         joined = {board.id(place) for place in board.distances(board.at(cell))}
-        assert {other for other in np.flatnonzero(grid.free).tolist() if label[other] == label[cell]} == joined
+        assert {other for other in np.flatnonzero(grid.free_mask).tolist() if label[other] == label[cell]} == joined
 
 
 def test_random_pairs_are_solvable_under_the_movement_rule() -> None:
     rows = ["@.", ".@"]
-    assert random_start_goal_pairs(Grid.from_text_rows(rows, movement=Movement(CUT)), 3, random.Random(1)) == []
-    assert len(random_start_goal_pairs(Grid.from_text_rows(rows, movement=Movement(SQUEEZE)), 3, random.Random(1))) == 3
+    assert (
+        random_start_goal_pairs(Grid.from_text_rows(rows, movement=Movement(CUT_ONE_CORNER)), 3, random.Random(1)) == []
+    )
+    assert (
+        len(
+            random_start_goal_pairs(
+                Grid.from_text_rows(rows, movement=Movement(SQUEEZE_BETWEEN_CORNERS)), 3, random.Random(1)
+            )
+        )
+        == 3
+    )
 
 
 def test_random_pairs_have_a_cost_within_the_limits_or_at_them() -> None:
@@ -147,23 +177,27 @@ def test_random_pairs_have_a_cost_within_the_limits_or_at_them() -> None:
 
 
 def test_grid_copy_keeps_or_replaces_the_movement_rule() -> None:
-    grid = Grid.from_text_rows(["..", ".."], movement=Movement(CUT, 1.5))
+    grid = Grid.from_text_rows(["..", ".."], movement=Movement(CUT_ONE_CORNER, 1.5))
     grid.block_and_free([3], [])
-    assert grid.copy().movement == Movement(CUT, 1.5)
-    other = grid.copy(Movement(FOUR))
-    assert other.movement == Movement(FOUR) and other.rows() == grid.rows() and other.original[1, 1] == ord(".")
+    assert grid.copy().movement == Movement(CUT_ONE_CORNER, 1.5)
+    other = grid.copy(Movement(FOUR_NEIGHBOURS))
+    assert (
+        other.movement == Movement(FOUR_NEIGHBOURS)
+        and other.text_rows() == grid.text_rows()
+        and other.original_terrain[1, 1] == ord(".")
+    )
     assert (other.moves != grid.moves).any()
 
 
 def test_start_without_legal_moves_gives_no_path() -> None:
     """Diagonals alone: who may not take them stands still, and says so; those that may, arrive."""
     rows = ["@@.", "@.@", ".@@"]
-    agents = [(key, {}) for key in SPECS_BY_KEY if SPECS_BY_KEY[key].is_complete]
+    agents = [(key, {}) for key in AGENT_SPECS_BY_KEY if AGENT_SPECS_BY_KEY[key].is_complete]
     for rule in RULE_DESCRIPTIONS:
         world = make_world(rows, 6, 2, *agents, movement=Movement(rule), budget=40)
         world.advance(200)
         words = {walker.agent.status.name for walker in world.walkers}
-        assert words == ({"AT_GOAL"} if rule == SQUEEZE else {"NO_PATH"}), (rule, words)
+        assert words == ({"AT_GOAL"} if rule == SQUEEZE_BETWEEN_CORNERS else {"NO_PATH"}), (rule, words)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -175,12 +209,12 @@ def test_scenario_round_trips_the_movement_rule_and_omits_the_default(movement: 
     of_grid = scenario.grid.movement
     assert of_grid.rule == movement.rule and of_grid.diagonal == pytest.approx(movement.diagonal, abs=2e-7)
     text = dump_scenario(scenario)
-    again = parse_scenario(text, "x", SPECS_BY_KEY)
+    again = parse_scenario(text, "x", AGENT_SPECS_BY_KEY)
     assert again == scenario and again.grid.movement == of_grid
-    assert ("movement:" in text) == (movement.rule != EIGHT)
+    assert ("movement:" in text) == (movement.rule != EIGHT_NEIGHBOURS)
     assert ("diagonal:" in text) == ("diagonal" in movement_data(movement))
     assert (movement_data(movement) == {}) == (movement == DEFAULT_MOVEMENT)
-    assert build_world(again, SPECS_BY_KEY).grid.movement == of_grid
+    assert build_world(again, AGENT_SPECS_BY_KEY).grid.movement == of_grid
 
 
 @pytest.mark.parametrize(
@@ -194,21 +228,23 @@ def test_scenario_round_trips_the_movement_rule_and_omits_the_default(movement: 
 )
 def test_invalid_movement_rule_is_refused(source: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        parse_scenario(HEAD + f"map: {source}\n", "x.yaml", SPECS_BY_KEY)
+        parse_scenario(HEAD + f"map: {source}\n", "x.yaml", AGENT_SPECS_BY_KEY)
 
 
 def test_every_map_source_accepts_a_movement_rule(tmp_path: Path) -> None:
     write_map(Grid.from_text_rows(["...", ".@."]), tmp_path / "a.map")
     for source in ("file: a.map", "rows: ['...', '.@.']", "generate: {kind: corner, size: 8}"):
         text = HEAD + f"map: {{{source}, movement: eight-cut, diagonal: 1.25}}\n"
-        assert parse_scenario(text, "x", SPECS_BY_KEY, tmp_path).grid.movement == Movement(CUT, 1.25)
-    assert generate_map("corner", {"size": 8}, movement=Movement(FOUR)).grid.movement == Movement(FOUR)
+        assert parse_scenario(text, "x", AGENT_SPECS_BY_KEY, tmp_path).grid.movement == Movement(CUT_ONE_CORNER, 1.25)
+    assert generate_map("corner", {"size": 8}, movement=Movement(FOUR_NEIGHBOURS)).grid.movement == Movement(
+        FOUR_NEIGHBOURS
+    )
 
 
 def test_changed_movement_rule_drops_the_listed_optimal_cost() -> None:
     listed = Scenario(MapRows(("...",)), (0, 0), (2, 0), listed_optimal=2.0)
-    moved = listed.with_movement(Movement(FOUR))
-    assert moved.listed_optimal is None and moved.map.movement == moved.grid.movement == Movement(FOUR)
+    moved = listed.with_movement(Movement(FOUR_NEIGHBOURS))
+    assert moved.listed_optimal is None and moved.map.movement == moved.grid.movement == Movement(FOUR_NEIGHBOURS)
     assert (
         moved.with_movement(DEFAULT_MOVEMENT).grid.movement == DEFAULT_MOVEMENT
         and listed.with_movement(DEFAULT_MOVEMENT).listed_optimal == 2.0
@@ -240,8 +276,8 @@ def test_solve_accepts_a_movement_rule(rule: str, run: Any, corner_map: Path) ->
     given = ("--map", corner_map, "--from", "0,0", "--to", "1,2", "--agent", "astar", "--movement", rule)
     code, (line,), _ = run("solve", *given)
     assert code == 0 and line["outcome"] == "reached" and line["movement"] == rule
-    assert line["cost"] == line["optimal"] == (3.0 if rule in (FOUR, EIGHT) else 1.0 + DIAGONAL)
-    assert line["diagonal"] == (2.0 if rule == FOUR else DIAGONAL)
+    assert line["cost"] == line["optimal"] == (3.0 if rule in (FOUR_NEIGHBOURS, EIGHT_NEIGHBOURS) else 1.0 + DIAGONAL)
+    assert line["diagonal"] == (2.0 if rule == FOUR_NEIGHBOURS else DIAGONAL)
 
 
 def test_solve_refuses_a_diagonal_cost_without_diagonal_moves(run: Any, corner_map: Path) -> None:
@@ -257,7 +293,7 @@ def test_solve_refuses_a_diagonal_cost_without_diagonal_moves(run: Any, corner_m
 def test_listed_lengths_are_compared_only_under_the_default_rule(run: Any, corner_map: Path) -> None:
     """The list says 3, right without cut corners; with them the cheapest path is shorter, and that is no fault."""
     given = ("solve", "--scen", f"{corner_map}.scen", "--agent", "astar")
-    for rule, optimal in ((EIGHT, 3.0), (CUT, 1.0 + DIAGONAL)):
+    for rule, optimal in ((EIGHT_NEIGHBOURS, 3.0), (CUT_ONE_CORNER, 1.0 + DIAGONAL)):
         code, (line,), told = run(*given, "--movement", rule)
         assert (
             code == 0 and line["optimal"] == optimal and line["listed_optimal"] == 3.0 and "the file lists" not in told
@@ -272,4 +308,9 @@ def test_experiment_compares_movement_rules(run: Any, tmp_path: Path, corner_map
     main.main(["experiment", str(spec), "-o", str(tmp_path / "out")])
     with open(tmp_path / "out" / "results.csv", newline="") as file:
         found = {line["part"]: float(line["optimal"]) for line in csv.DictReader(file)}
-    assert found == {FOUR: 3.0, EIGHT: 3.0, CUT: 1.0 + DIAGONAL, SQUEEZE: 1.0 + DIAGONAL}
+    assert found == {
+        FOUR_NEIGHBOURS: 3.0,
+        EIGHT_NEIGHBOURS: 3.0,
+        CUT_ONE_CORNER: 1.0 + DIAGONAL,
+        SQUEEZE_BETWEEN_CORNERS: 1.0 + DIAGONAL,
+    }

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.registry import SPECS_BY_KEY
-from sim.commands import MAX_SWITCHES, AgentConfig, EditCells
+from agents.registry import AGENT_SPECS_BY_KEY
+from experiments.problems import shrink_map
 from sim.execution.step_block import StepBlock
-from sim.experiments.problems import shrink_map
 from sim.grid import Grid
 from sim.kernels import log, tba
-from sim.time.history import RunHistory
+from sim.time.run_history import RunHistory
 from sim.time.timeline import DIGEST_EVERY, Timeline
 from sim.world import World
+from sim.world_commands import MAX_SWITCHES, AgentConfig, EditCells
 from sim.world_editor import WorldEditor
 
 from .conftest import make_world, solo, ticks_of
@@ -29,9 +29,9 @@ def test_first_slice_after_a_change_reserves_time_to_trace() -> None:
     """With r = 0.9 and c = 1, ten expansions buy nine and one trace step: one expansion then, and nine later."""
     world, walker = solo(CORRIDOR, 60, 119, "tba", budget=10, share=0.9, trace_rate=1.0)
     expanded = []
-    world.submit(EditCells(blocked=(30,)), 4)
+    world.submit(EditCells(blocked_cells=(30,)), 4)
     for _ in ticks_of(world, 6):
-        expanded.append(int(walker.rows[-1].expanded))
+        expanded.append(int(walker.log_rows[-1].expanded))
         if world.tick == 6:
             break
     assert expanded == [1, 9, 9, 9, 1, 9]
@@ -43,13 +43,13 @@ def test_junction_search_respects_trace_step_limit() -> None:
     world, walker = solo(["." * 40], 0, 39, "tba", budget=20)
     world.advance(2)
     agent: Any = walker.agent
-    state = agent.state[0]
-    assert state.length > 3 and agent.path.cells[:3].tolist() == [0, 1, 2]
+    state = agent.state_record[0]
+    assert state.length > 3 and agent.followed_route.cells[:3].tolist() == [0, 1, 2]
     state.length, state.loc = 3, 12
-    ground = world.grid.ground
-    assert tba.find_junction(ground, agent.search, agent.path, state, 11) == (2, 10)
-    assert tba.find_junction(ground, agent.search, agent.path, state, 10) == (2, 10)
-    assert tba.find_junction(ground, agent.search, agent.path, state, 9) == (-1, 9)
+    ground = world.grid.map_arrays
+    assert tba.find_junction(ground, agent.search, agent.followed_route, state, 11) == (2, 10)
+    assert tba.find_junction(ground, agent.search, agent.followed_route, state, 10) == (2, 10)
+    assert tba.find_junction(ground, agent.search, agent.followed_route, state, 9) == (-1, 9)
 
 
 def test_shortcut_search_is_skipped_if_its_roots_exceed_the_time_limit() -> None:
@@ -57,9 +57,9 @@ def test_shortcut_search_is_skipped_if_its_roots_exceed_the_time_limit() -> None
     world, walker = solo(["." * 40], 0, 39, "tba", budget=20, shortcut=True)
     world.advance(2)
     agent: Any = walker.agent
-    state = agent.state[0]
+    state = agent.state_record[0]
     state.length, state.loc, state.shortcut_budget = 3, 12, 20
-    memory = world.grid.ground, agent.search, agent.detour, agent.path, state
+    memory = world.grid.map_arrays, agent.search, agent.detour_search, agent.followed_route, state
     assert tba.seek_shortcut(*memory, 20, 0, 10) == (0, 10)
     assert tba.seek_shortcut(*memory, 20, 1, 11) == (0, 10)
     used, steps = tba.seek_shortcut(*memory, 20, 0, 11)
@@ -70,10 +70,10 @@ def test_tick_that_searches_for_a_shortcut_says_so() -> None:
     rows = ["." * 9, ".@@@@@@..", "......@..", "......@..", "......@..", ".@@@@@@..", "." * 9]
     world, walker = solo(rows, 27, 35, "tba", budget=12, shortcut=True)
     agent: Any = walker.agent
-    begun = [int(agent.detour.control[0].search)]
+    begun = [int(agent.detour_search.control[0].search)]
     said = []
     for _ in ticks_of(world, 40):
-        begun.append(int(agent.detour.control[0].search))
+        begun.append(int(agent.detour_search.control[0].search))
         said.append("shortcut" in agent.view().notes)
     assert said == [before != now for before, now in pairwise(begun)] and any(said)
 
@@ -105,9 +105,9 @@ def test_delayed_astar_takes_another_neighbour_if_the_first_is_blocked_at_once()
         world = make_world([".....", ".@@@.", "....."], 1, 14, ("delayed-astar", {}), budget=4, seed=seed)
         walker = world.walkers[0]
         agent: Any = walker.agent
-        chosen = int(agent.state[0].aside)
+        chosen = int(agent.state_record[0].aside)
         drawn_first.add(chosen)
-        world.submit(EditCells(blocked=(chosen,)))
+        world.submit(EditCells(blocked_cells=(chosen,)))
         world.advance(1)
         assert walker.violation is None and walker.position == 2 - chosen
     assert drawn_first == {0, 2}
@@ -123,13 +123,13 @@ def make_corridor_world() -> World:
 def test_edit_at_the_tick_of_an_older_one_keeps_both() -> None:
     line = Timeline(make_corridor_world)
     line.advance(10)
-    first = line.do(EditCells(blocked=(20,)))
+    first = line.apply_command(EditCells(blocked_cells=(20,)))
     line.advance(10)
-    later = line.do(EditCells(blocked=(25,)))
+    later = line.apply_command(EditCells(blocked_cells=(25,)))
     line.advance(5)
     line.seek(10)
     line.apply_due_commands()
-    second = line.do(EditCells(blocked=(140,)))
+    second = line.apply_command(EditCells(blocked_cells=(140,)))
     assert [entry.id for entry in line.entries()] == [first.id, second.id]
     assert later.id not in [entry.id for entry in line.entries()], "what came later was overwritten"
     line.seek(0)
@@ -144,7 +144,7 @@ def test_diverging_replay_is_reported() -> None:
     line.seek(0)
     line.seek(3 * DIGEST_EVERY)
     assert line.divergence_tick is None
-    line.history.digests[2] = "0" * 16
+    line.run_history.world_digests[2] = "0" * 16
     line.seek(DIGEST_EVERY + 10)
     line.seek(3 * DIGEST_EVERY)
     assert line.divergence_tick == 2 * DIGEST_EVERY
@@ -169,7 +169,7 @@ def test_requested_agent_id_is_never_reused(number: int) -> None:
         world.add(AgentConfig("gbfs"), 3)
     assert world.next_agent_id == 8
     assert world.add(AgentConfig("gbfs")).id == 8
-    assert SPECS_BY_KEY["gbfs"].name == world.walkers[-1].label
+    assert AGENT_SPECS_BY_KEY["gbfs"].name == world.walkers[-1].label
 
 
 # --- what is counted ------------------------------------------------------------------------------
@@ -179,14 +179,14 @@ def test_new_trial_counts_no_cell_twice() -> None:
     world = make_world(["......", ".@@@@.", "...@..", ".@@@@.", "......"], 14, 17, ("lrta", {}), trials=9)
     world.advance(2000)
     walker = world.walkers[0]
-    assert walker.trial_number > 1 and walker.metrics[0].distinct == (walker.visits > 0).sum()
+    assert walker.trial_number > 1 and walker.counts_record[0].distinct == (walker.visit_counts > 0).sum()
 
 
 def test_optimal_moves_follow_the_goal() -> None:
     world = make_world(["." * 9], 0, 8, ("lrta", {}))
-    assert world.optimality.costs.shared[1] == 8
+    assert world.optimality_tracker.optimal_costs.shared_optimum[1] == 8
     WorldEditor(world).move_goal(3)
-    assert world.optimality.costs.shared == (3.0, 3)
+    assert world.optimality_tracker.optimal_costs.shared_optimum == (3.0, 3)
 
 
 # --- switches ---------------------------------------------------------------------------------------
@@ -196,10 +196,10 @@ def test_switch_limit_is_enforced() -> None:
     world = make_corridor_world()
     for number in range(MAX_SWITCHES):
         WorldEditor(world).define_switch(f"gate {number}", [number % 50])
-    assert len(world.switches) == MAX_SWITCHES and not world.notes
+    assert len(world.switches) == MAX_SWITCHES and not world.messages
     WorldEditor(world).define_switch("one more", [1])
     assert "one more" not in world.switches
-    assert [note.text for note in world.notes] == [
+    assert [note.text for note in world.messages] == [
         f"switch 'one more' was not added: there are already {MAX_SWITCHES} switches, the maximum"
     ]
     WorldEditor(world).define_switch("gate 0", [7])
@@ -211,4 +211,4 @@ def test_switch_limit_is_enforced() -> None:
 
 def test_half_free_square_becomes_a_wall_in_shrunk_map() -> None:
     """Of the four cells of the three squares two are free, two, and three."""
-    assert shrink_map(Grid.from_text_rows([".@..@.", "@.@@.."], "halves"), 2).rows() == ["@@."]
+    assert shrink_map(Grid.from_text_rows([".@..@.", "@.@@.."], "halves"), 2).text_rows() == ["@@."]

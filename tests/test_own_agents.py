@@ -16,29 +16,29 @@ import pygame
 import pytest
 
 import main
-from agents import contract, guarded, own_files
-from agents.guarded import VERSION_PARAM
-from agents.registry import SPECS, SPECS_BY_KEY
-from benchmarks import own_agent, problems
-from benchmarks.setup import BenchSetup
+from agents import agent_contract, guarded_agent, own_files
+from agents.guarded_agent import VERSION_PARAM_NAME
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
+from benchmarks import bench_problems, own_agent
+from benchmarks.bench_setup import BenchSetup
 from cli import replay
 from cli.experiment import worker
-from cli.new_agent import EXAMPLE
+from cli.new_agent import EXAMPLE_AGENT_FILE
 from cli.own_agents import AGENT_FILE_OPTION
 from cli.progress import ProgressBar
+from experiments.code_version import code_version
+from experiments.plan import AgentRun, WorkerTask, WorldJob
+from experiments.problems import compress_map, create_map_data
+from files import journal
+from files import session as session_file
+from files.movingai import write_map
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells, SetBudget
-from sim.experiments.code_version import code_version
-from sim.experiments.plan import AgentRun, WorkerTask, WorldJob
-from sim.experiments.problems import compress_map, create_map_data
-from sim.files import journal
-from sim.files import session as session_file
-from sim.files.movingai import write_map
-from sim.generate import generate_map
 from sim.grid import Grid
+from sim.map_generators import generate_map
 from sim.params import ConfigError
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, SetBudget
 from sim.world_editor import WorldEditor
 from tests.runs import scenario_on
 from tests.test_anything import (
@@ -53,9 +53,9 @@ from tests.window import App, make_app, press
 from ui.dialogs.own_agent_question import OwnAgentQuestion
 from ui.film import worker as film_worker
 from ui.film import worker_handle
-from ui.film.messages import LoadAgentFiles, ReplaceRun
-from ui.film.options import FilmOptions
-from ui.model import agent_edits, files, session_saving
+from ui.film.film_options import FilmOptions
+from ui.film.worker_messages import LoadAgentFiles, ReplaceRun
+from ui.model import agent_edits, opened_files, session_saving
 from ui.model.session import Session
 
 from .conftest import ROOT, drawn
@@ -85,11 +85,11 @@ def isolate_user_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.setenv(own_files.LOADED_FILES_VARIABLE, "[]")
-    keys, specs = dict(SPECS_BY_KEY), list(SPECS)
+    keys, specs = dict(AGENT_SPECS_BY_KEY), list(AGENT_SPECS)
     yield
-    SPECS_BY_KEY.clear()
-    SPECS_BY_KEY.update(keys)
-    SPECS[:] = specs
+    AGENT_SPECS_BY_KEY.clear()
+    AGENT_SPECS_BY_KEY.update(keys)
+    AGENT_SPECS[:] = specs
     own_files.LOADED_FILES.clear()
 
 
@@ -100,12 +100,12 @@ def written(folder: Path, text: str, name: str = "mine.py") -> Path:
 
 
 def copy_example_agent(folder: Path, name: str = "mine.py") -> Path:
-    return written(folder, EXAMPLE.read_text(), name)
+    return written(folder, EXAMPLE_AGENT_FILE.read_text(), name)
 
 
 def world_of(key: str, budget: int = 4, **options: object) -> World:
     rows, start, goal = drawn(TRAP)
-    world = World(Grid.from_text_rows(rows), start, goal, SPECS_BY_KEY, budget=budget, **options)
+    world = World(Grid.from_text_rows(rows), start, goal, AGENT_SPECS_BY_KEY, budget=budget, **options)
     world.add(AgentConfig(key))
     world.add(AgentConfig("lrta"))
     return world
@@ -115,10 +115,10 @@ def world_of(key: str, budget: int = 4, **options: object) -> World:
 
 
 def test_example_agent_is_short_and_passes_the_contract(tmp_path: Path) -> None:
-    assert len(EXAMPLE.read_text().splitlines()) <= 45
+    assert len(EXAMPLE_AGENT_FILE.read_text().splitlines()) <= 45
     spec = own_files.load_agent_file(copy_example_agent(tmp_path))
-    assert spec.key == "mine" and SPECS_BY_KEY["mine"] is spec and SPECS[-1] is spec
-    wrong = {rule: told for rule, told in contract.check_agent_contract(spec) if told}
+    assert spec.key == "mine" and AGENT_SPECS_BY_KEY["mine"] is spec and AGENT_SPECS[-1] is spec
+    wrong = {rule: told for rule, told in agent_contract.check_agent_contract(spec) if told}
     assert not wrong
 
 
@@ -144,7 +144,7 @@ BAD_FILES = {
 def test_invalid_agent_file_is_refused_with_the_reason(text: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="mine") as caught:
         own_files.load_agent_file(written(tmp_path, text))
-    assert told in str(caught.value) and "mine" not in SPECS_BY_KEY
+    assert told in str(caught.value) and "mine" not in AGENT_SPECS_BY_KEY
 
 
 def test_two_agent_files_of_the_same_name_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +190,7 @@ def test_run_ending_in_a_failure_ends_at_the_same_tick_with_a_time_limit(tmp_pat
     ends = []
     for tick_ms, step in ((0.0, 1), (0.0, 50), (1000.0, 1), (1000.0, 50)):
         world = world_of("mine", 5, tick_ms=tick_ms)
-        world.times.clock = lambda: 0.0
+        world.agent_times.clock = lambda: 0.0
         WorldEditor(world).remove_agent(1)
         world.submit(SetBudget(4), 7)
         passed = [world.advance(step) for _ in range(10)]
@@ -209,18 +209,18 @@ def test_failure_in_the_last_tick_is_the_same_after_any_seek(step: int, tmp_path
     session = Session(scenario_on(grid, 0, 35, [AgentConfig("mine")], budget=9, script=[(7, SetBudget(4))]))
 
     def state() -> tuple[int, str, str]:
-        (view,) = session.run.world.snapshot().walkers
-        return session.tick, view.state_text, session.run.world.compute_digest()
+        (view,) = session.run.world.create_snapshot().walkers
+        return session.tick, view.state_word, session.run.world.compute_digest()
 
     states = []
-    while session.advance(step):
+    while session.advance_by_ticks(step):
         states.append(state())
     end = session.tick
     assert end == 8 and states[-1][:2] == (8, "failed")
     for tick in (3, 7, 8, 1, 8):
-        session.seek(tick)
+        session.seek_to_tick(tick)
         assert state()[:2] == (tick, "failed" if tick == 8 else "searching")
-    assert state() == states[-1] and not session.advance(1) and state() == states[-1]
+    assert state() == states[-1] and not session.advance_by_ticks(1) and state() == states[-1]
 
 
 @pytest.mark.parametrize("body, told", FAILURES.items())
@@ -230,7 +230,7 @@ def test_agent_exception_is_reported_and_other_agents_continue(body: str, told: 
     world.advance(5000)
     mine, other = world.walkers
     assert mine.violation is not None and mine.violation.is_failure and told in mine.violation.description
-    assert mine.state_text == "failed" and other.has_arrived and mine.agent.status is Status.GAVE_UP
+    assert mine.state_word == "failed" and other.has_arrived and mine.agent.status is Status.GAVE_UP
 
 
 @pytest.mark.parametrize("place", ["begin", "changed", "set_goal"])
@@ -239,7 +239,7 @@ def test_exception_in_any_agent_method_is_reported_with_file_and_line(place: str
         written(tmp_path, f"{WALKS}    def {place}(self, *given):\n        raise KeyError('here')\n")
     )
     world = world_of("mine")
-    world.submit(EditCells(blocked=(8,)))
+    world.submit(EditCells(blocked_cells=(8,)))
     if place == "set_goal":
         WorldEditor(world).move_goal(7)
     world.advance(3)
@@ -259,7 +259,7 @@ def test_illegal_move_stops_the_agent_and_exceeded_budget_is_noted(tmp_path: Pat
     world.advance(3)
     metrics = world.metrics_of_walker(world.walkers[0])
     assert (metrics.over_budget, metrics.max_expansions, metrics.expansions) == (3, 9, 27)
-    assert [(note.tick, note.text) for note in world.notes] == [(0, "much expanded 9 cells with a budget of 4")]
+    assert [(note.tick, note.text) for note in world.messages] == [(0, "much expanded 9 cells with a budget of 4")]
 
 
 @pytest.mark.parametrize(
@@ -287,18 +287,18 @@ def test_agent_added_during_recording_appears_in_the_video(tmp_path: Path, monke
     monkeypatch.setattr(worker_handle, "_start_worker_process", lambda: None)
     monkeypatch.setattr(worker_handle.WorkerHandle, "_queue_message", lambda self, message: sent.append(message))
     app = make_app(setup(1))
-    look = app.window.recording.dressing.current_appearance()
+    look = app.window.recording_controller.view_overrides.current_appearance()
     recording = worker_handle.WorkerHandle.start_recording(tmp_path / "a.mkv", app.session, FilmOptions(), look)
     own_files.load_agent_file(copy_example_agent(tmp_path))
     agent_edits.add_agent(app.session, AgentConfig("mine"))
     recording.send_window_changes(app.session, look)
     named, followed = sent[1:3]
     assert isinstance(named, LoadAgentFiles) and isinstance(followed, ReplaceRun)
-    spec = SPECS_BY_KEY.pop("mine")
-    SPECS.remove(spec)
+    spec = AGENT_SPECS_BY_KEY.pop("mine")
+    AGENT_SPECS.remove(spec)
     own_files.LOADED_FILES.clear()
-    film_worker._apply_message(None, named)
-    assert SPECS_BY_KEY["mine"].param(VERSION_PARAM) == spec.param(VERSION_PARAM)
+    film_worker._apply_window_message(None, named)
+    assert AGENT_SPECS_BY_KEY["mine"].param(VERSION_PARAM_NAME) == spec.param(VERSION_PARAM_NAME)
 
 
 def test_failed_or_illegal_agent_gives_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -341,9 +341,9 @@ def test_invalid_agent_path_is_ignored_by_the_window(path: str, tmp_path: Path) 
     own_files.load_agent_file(written(tmp_path, f"{WALKS}    path = {path}\n"))
     app = make_app(setup(1))
     agent_edits.add_agent(app.session, AgentConfig("mine"))
-    app.session.advance(3)
+    app.session.advance_by_ticks(3)
     for _ in range(2):
-        app.frame(0.1)
+        app.run_frame(0.1)
     assert app.session.run.world.tick >= 3
 
 
@@ -391,20 +391,20 @@ def test_invalid_view_of_a_declared_agent_does_not_crash_the_window(view: str, c
     own_files.load_agent_file(written(tmp_path, DECLARED % (counts, view)))
     app = make_app(setup(1))
     agent_edits.add_agent(app.session, AgentConfig("mine"))
-    app.session.focus(app.session.run.panels[-1].key)
+    app.session.focus_panel(app.session.run.panels[-1].key)
     for _ in range(3):
-        app.session.advance(1)
-        app.frame(0.1)
-    assert app.session.run.panels[-1].view.spec.key == "mine"
+        app.session.advance_by_ticks(1)
+        app.run_frame(0.1)
+    assert app.session.run.panels[-1].walker_view.spec.key == "mine"
 
 
 def test_child_process_loads_the_agent_version_that_was_run(tmp_path: Path) -> None:
     path = copy_example_agent(tmp_path)
-    version = own_files.load_agent_file(path).param(VERSION_PARAM).default
+    version = own_files.load_agent_file(path).param(VERSION_PARAM_NAME).default
     path.write_text("class Half(")
     own_files.LOADED_FILES.clear()
     own_files.load_files_of_parent()
-    assert SPECS_BY_KEY["mine"].param(VERSION_PARAM).default == version
+    assert AGENT_SPECS_BY_KEY["mine"].param(VERSION_PARAM_NAME).default == version
     world = world_of("mine")
     world.advance(3)
     assert world.walkers[0].violation is None
@@ -428,7 +428,7 @@ def test_seek_works_for_agents_that_cannot_be_pickled(held: str, tmp_path: Path)
         and line.world.walkers[0].violation is None
     )
     fork = line.fork(4)
-    fork.do(EditCells(blocked=(8,)))
+    fork.apply_command(EditCells(blocked_cells=(8,)))
     assert fork.tick == 4
 
 
@@ -437,10 +437,10 @@ def test_random_input_with_a_repeatedly_saved_agent_file(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    chance, works = random.Random(seed), EXAMPLE.read_text()
+    chance, works = random.Random(seed), EXAMPLE_AGENT_FILE.read_text()
     texts = (works, works + "# more\n", works.replace("inf, inf, None", "inf, 1 / 0, None"), "no Python", WALKS)
     path = copy_example_agent(tmp_path)
-    own_files.store_trust(path)
+    own_files.store_file_trust(path)
     app = make_app(setup(1))
     drop(app, path)
     chaos = Chaos(app, seed, OWN_COMMANDS, far=60)
@@ -478,10 +478,10 @@ def test_agent_file_gives_the_same_digest_in_solve_run_and_window(
     )
     assert done.returncode == 0, done.stderr
     ran = json.loads(done.stdout)
-    session = Session(files.open_any_file(scenario).scenario)
-    session.advance(10_000)
+    session = Session(opened_files.open_any_file(scenario).scenario)
+    session.advance_by_ticks(10_000)
     walker = session.run.world.walkers[0]
-    assert solved["outcome"] == "reached" and solved["params"][VERSION_PARAM] == walker.params[VERSION_PARAM]
+    assert solved["outcome"] == "reached" and solved["params"][VERSION_PARAM_NAME] == walker.params[VERSION_PARAM_NAME]
     assert solved["digest"] == ran["digest"] == session.run.world.walker_digest(walker)
     assert ran["world_digest"] == session.run.world.compute_digest()
 
@@ -537,10 +537,10 @@ def test_replay_of_an_experiment_row_passes_its_agent_file(tmp_path: Path, monke
 def test_agent_source_is_sent_to_workers_with_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a cluster nobody has named a file; the versions that runs ask for come with the task."""
     path = written(tmp_path, WALKS)
-    versions = [own_files.load_agent_file(path).param(VERSION_PARAM).default]  # type: ignore[union-attr]
+    versions = [own_files.load_agent_file(path).param(VERSION_PARAM_NAME).default]  # type: ignore[union-attr]
     path.write_text(f"{WALKS}\n# saved again\n")
-    versions.append(own_files.load_agent_file(path).param(VERSION_PARAM).default)  # type: ignore[union-attr]
-    walks = [AgentRun("mine", {VERSION_PARAM: version}, 4, version.encode()) for version in map(str, versions)]
+    versions.append(own_files.load_agent_file(path).param(VERSION_PARAM_NAME).default)  # type: ignore[union-attr]
+    walks = [AgentRun("mine", {VERSION_PARAM_NAME: version}, 4, version.encode()) for version in map(str, versions)]
     board = create_map_data("trap", Grid.from_text_rows(drawn(TRAP)[0]))
     jobs = [WorldJob((0, 0), (3, 0), 0, None, 1, 1000, 1000, False, (walk,)) for walk in walks]
     task, files = pickle.loads(
@@ -548,15 +548,16 @@ def test_agent_source_is_sent_to_workers_with_the_task(tmp_path: Path, monkeypat
     )
     path.unlink()
     own_files.LOADED_FILES.clear()
-    del SPECS_BY_KEY["mine"]
-    monkeypatch.setattr(
-        own_files, "_stored_version_text", lambda key, version: None
-    )  # another machine, another user's folders
+    del AGENT_SPECS_BY_KEY["mine"]
+    # Another machine, another user's folders.
+    monkeypatch.setattr(own_files, "_stored_version_text", lambda key, version: None)
     lines, failures = worker.compute_task(task, files)
     assert not failures and [line[0].decode() for line in lines] == versions
-    assert list(own_files.LOADED_FILES["mine"].versions) == versions
-    before = dict(own_files.LOADED_FILES["mine"].versions)
-    assert not worker.compute_task(task, files)[1] and own_files.LOADED_FILES["mine"].versions == before  # run once
+    assert list(own_files.LOADED_FILES["mine"].spec_by_version) == versions
+    before = dict(own_files.LOADED_FILES["mine"].spec_by_version)
+    assert (
+        not worker.compute_task(task, files)[1] and own_files.LOADED_FILES["mine"].spec_by_version == before
+    )  # run once
 
 
 def test_failed_experiment_runs_are_repeated_after_the_agent_file_is_fixed(
@@ -587,34 +588,34 @@ def test_scenario_does_not_run_an_agent_file_but_names_the_option(tmp_path: Path
     text = (ROOT / "assets/scenarios/bridges.yaml").read_text()
     scenario = written(tmp_path, text.replace("kind: rtb-wa", "kind: mine"), "s.yaml")
     with pytest.raises(ConfigError, match=r"no agent 'mine'.*--agent-file mine\.py"):
-        files.open_any_file(scenario)
+        opened_files.open_any_file(scenario)
 
 
 def test_agent_file_needs_one_confirmation_per_version(tmp_path: Path) -> None:
     path = copy_example_agent(tmp_path)
     app = make_app(setup(1))
     drop(app, path)
-    assert isinstance(app.window.dialogs.open_one, OwnAgentQuestion) and not own_files.LOADED_FILES
+    assert isinstance(app.window.dialogs.current_dialog, OwnAgentQuestion) and not own_files.LOADED_FILES
     press(app, pygame.K_ESCAPE)
-    assert not own_files.LOADED_FILES and not own_files.is_trusted(path)
+    assert not own_files.LOADED_FILES and not own_files.is_file_trusted(path)
     drop(app, path)
     press(app, pygame.K_RETURN)  # Cancel
-    assert not own_files.LOADED_FILES and not own_files.is_trusted(path)
+    assert not own_files.LOADED_FILES and not own_files.is_file_trusted(path)
     drop(app, path)
     press(app, pygame.K_LEFT)
     press(app, pygame.K_RETURN)
-    assert own_files.is_trusted(path)
+    assert own_files.is_file_trusted(path)
     assert [w.spec.key for w in app.session.run.world.walkers] == ["tb-wa", "mine"]
     own_files.LOADED_FILES.clear()
     drop(app, path)
-    assert app.window.dialogs.open_one is None and len(app.session.run.world.walkers) == 3
+    assert app.window.dialogs.current_dialog is None and len(app.session.run.world.walkers) == 3
     path.write_text(WALKS)
-    assert not own_files.is_trusted(path), "another text is another program"
+    assert not own_files.is_file_trusted(path), "another text is another program"
 
 
 def drop(app: App, path: Path) -> None:
     pygame.event.post(pygame.event.Event(pygame.DROPFILE, file=str(path)))
-    app.frame(0.0)
+    app.run_frame(0.0)
 
 
 # --- saved again ------------------------------------------------------------------------------------------
@@ -624,35 +625,38 @@ def save_again(app: App, path: Path, text: str) -> None:
     about = path.stat()
     path.write_text(text)
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns + 1_000_000_000))
-    app.window.document_opener.own_agents._last_check_s = 0.0
-    app.frame(0.0)
+    app.window.document_opener.agent_file_poller._last_check_s = 0.0
+    app.run_frame(0.0)
     while app.session.run.is_seeking:
-        app.frame(0.0)
+        app.run_frame(0.0)
 
 
 def test_saving_an_agent_file_reruns_it_in_a_new_branch(tmp_path: Path) -> None:
     path = copy_example_agent(tmp_path)
-    own_files.store_trust(path)
+    own_files.store_file_trust(path)
     app = make_app(setup(1))
     session = app.session
     drop(app, path)
-    session.advance(5)
-    session.do(EditCells(blocked=(3, 4)))
-    session.advance(4)
+    session.advance_by_ticks(5)
+    session.submit_command(EditCells(blocked_cells=(3, 4)))
+    session.advance_by_ticks(4)
     old = session.run.world.compute_digest()
     save_again(app, path, WALKS)
-    assert len(session.run.shown) == 2 and session.tick == 9 and not session.run.is_seeking
+    assert len(session.run.shown_branch_numbers) == 2 and session.tick == 9 and not session.run.is_seeking
     before, after = (branch.timeline for branch in session.run.shown_branches)
     assert before.world.compute_digest() == old and before.tick == after.tick == 9
-    assert EditCells(blocked=(3, 4)) in [entry.command for entry in after.entries()], "edits are kept"
-    walkers = [line.world.walker(1) for line in (before, after)]
-    assert walkers[0].params[VERSION_PARAM] != walkers[1].params[VERSION_PARAM] and old != after.world.compute_digest()
+    assert EditCells(blocked_cells=(3, 4)) in [entry.command for entry in after.entries()], "edits are kept"
+    walkers = [line.world.walker_with_id(1) for line in (before, after)]
+    assert (
+        walkers[0].params[VERSION_PARAM_NAME] != walkers[1].params[VERSION_PARAM_NAME]
+        and old != after.world.compute_digest()
+    )
     # The same as if the new file had been there from the beginning.
     fresh = Session(setup(1))
     agent_edits.add_agent(fresh, AgentConfig("mine"))
-    fresh.advance(5)
-    fresh.do(EditCells(blocked=(3, 4)))
-    fresh.advance(4)
+    fresh.advance_by_ticks(5)
+    fresh.submit_command(EditCells(blocked_cells=(3, 4)))
+    fresh.advance_by_ticks(4)
     assert fresh.run.world.compute_digest() == after.world.compute_digest()
     for line in (before, after):
         line.seek(2)
@@ -662,42 +666,42 @@ def test_saving_an_agent_file_reruns_it_in_a_new_branch(tmp_path: Path) -> None:
 
 def test_broken_saved_agent_file_is_reported_until_fixed(tmp_path: Path) -> None:
     path = written(tmp_path, WALKS)
-    own_files.store_trust(path)
+    own_files.store_file_trust(path)
     app = make_app(setup(1))
     drop(app, path)
-    app.session.advance(4)
+    app.session.advance_by_ticks(4)
     save_again(app, path, WALKS + "    ???\n")
-    assert "mine.py:7: SyntaxError" in app.window.dialogs.open_one.problems[0]
+    assert "mine.py:7: SyntaxError" in app.window.dialogs.current_dialog.problems[0]
     app.window.dialogs.close_dialog()
-    assert len(app.session.run.shown) == 1, "the old version goes on"
+    assert len(app.session.run.shown_branch_numbers) == 1, "the old version goes on"
     save_again(app, path, f"{HEAD}        return self.nothing\n")
-    broken = app.session.run.walker(app.session.focused_key)
+    broken = app.session.run.walker_of_panel(app.session.focused_key)
     assert "mine.py:6: AttributeError" in broken.violation.description
-    app.draw()
+    app.draw_window()
     assert any(spot.id.startswith("offence:") for spot in app.window.canvas.hit_regions)
     save_again(app, path, WALKS + "# mended\n")
-    mended = app.session.run.walker(app.session.focused_key)
-    assert mended.violation is None and app.session.tick == 4 and len(app.session.run.shown) == 2
+    mended = app.session.run.walker_of_panel(app.session.focused_key)
+    assert mended.violation is None and app.session.tick == 4 and len(app.session.run.shown_branch_numbers) == 2
 
 
 def test_only_an_own_agent_without_a_version_is_given_the_current_one(tmp_path: Path) -> None:
     spec = own_files.load_agent_file(copy_example_agent(tmp_path))
-    now = spec.param(VERSION_PARAM)
+    now = spec.param(VERSION_PARAM_NAME)
     assert now is not None and now.default
     config = AgentConfig("mine", "my own", budget=7)
     pinned = own_files.with_pinned_version(config)
-    assert pinned == replace(config, params={VERSION_PARAM: now.default})
-    for other in (replace(config, params={VERSION_PARAM: "0" * 12}), AgentConfig("lrta"), AgentConfig("nothing")):
+    assert pinned == replace(config, params={VERSION_PARAM_NAME: now.default})
+    for other in (replace(config, params={VERSION_PARAM_NAME: "0" * 12}), AgentConfig("lrta"), AgentConfig("nothing")):
         assert own_files.with_pinned_version(other) == other
 
 
 def test_new_run_keeps_the_agent_version_it_began_with(tmp_path: Path) -> None:
     spec = own_files.load_agent_file(copy_example_agent(tmp_path))
-    now = spec.param(VERSION_PARAM)
+    now = spec.param(VERSION_PARAM_NAME)
     assert now is not None
     scenario = replace(setup(1), agents=(AgentConfig("lrta"), AgentConfig("mine")))
     configs = Session(scenario).run.scenario.agents
-    assert configs == (AgentConfig("lrta"), AgentConfig("mine", params={VERSION_PARAM: now.default}))
+    assert configs == (AgentConfig("lrta"), AgentConfig("mine", params={VERSION_PARAM_NAME: now.default}))
 
 
 def test_saved_session_keeps_the_agent_version_it_was_saved_with(tmp_path: Path) -> None:
@@ -705,23 +709,23 @@ def test_saved_session_keeps_the_agent_version_it_was_saved_with(tmp_path: Path)
     own_files.load_agent_file(path)
     session = Session(setup(1))
     agent_edits.add_agent(session, AgentConfig("mine"))
-    session.advance(9)
+    session.advance_by_ticks(9)
     saved = session_saving.save_session(session, tmp_path / "session")
-    version = session.run.world.walkers[1].params[VERSION_PARAM]
+    version = session.run.world.walkers[1].params[VERSION_PARAM_NAME]
     own_files.LOADED_FILES.clear()
-    del SPECS_BY_KEY["mine"], SPECS[-1]
+    del AGENT_SPECS_BY_KEY["mine"], AGENT_SPECS[-1]
     path.write_text(WALKS)
     with pytest.raises(ConfigError, match=r"session.*no agent 'mine'.*--agent-file mine\.py"):
-        files.open_any_file(saved)
+        opened_files.open_any_file(saved)
     own_files.load_agent_file(path)
-    opened = files.open_any_file(saved)
+    opened = opened_files.open_any_file(saved)
     other = Session(opened.scenario)
     session_saving.restore_session(other, opened.saved_session)
-    other.run.timeline.finish_seek()
-    assert other.run.world.walkers[1].params[VERSION_PARAM] == version
+    other.run.focused_branch_timeline.finish_seek()
+    assert other.run.world.walkers[1].params[VERSION_PARAM_NAME] == version
     assert (
         other.run.world.compute_digest() == session.run.world.compute_digest()
-        and other.run.timeline.divergence_tick is None
+        and other.run.focused_branch_timeline.divergence_tick is None
     )
     assert session_file.is_session_data(saved.read_bytes())
 
@@ -730,15 +734,15 @@ def test_journal_can_be_restored_only_with_its_agent_file(tmp_path: Path) -> Non
     """Restored without its agent it would be another run, and the journal of the right one would be gone."""
     own_files.load_agent_file(copy_example_agent(tmp_path))
     session = Session(setup(1))
-    writer = journal.Journal(session.run.scenario, session.run.tree, folder=tmp_path)
+    writer = journal.Journal(session.run.scenario, session.run.branch_tree, folder=tmp_path)
     agent_edits.add_agent(session, AgentConfig("mine"))
-    session.advance(9)
+    session.advance_by_ticks(9)
     writer.write_branch_ticks([0], now=True)
-    del SPECS_BY_KEY["mine"], SPECS[-1]
+    del AGENT_SPECS_BY_KEY["mine"], AGENT_SPECS[-1]
     with pytest.raises(ConfigError, match=r"no agent 'mine'.*--agent-file mine\.py"):
-        journal.restore_session(writer.path, SPECS_BY_KEY)
+        journal.restore_session(writer.path, AGENT_SPECS_BY_KEY)
     own_files.load_agent_file(tmp_path / "mine.py")
-    assert len(journal.restore_session(writer.path, SPECS_BY_KEY).branches[0].state.entries) == 1
+    assert len(journal.restore_session(writer.path, AGENT_SPECS_BY_KEY).branches[0].branch_state.entries) == 1
 
 
 # --- the command line -------------------------------------------------------------------------------------
@@ -752,7 +756,7 @@ def test_new_agent_writes_a_file_that_check_agent_accepts(tmp_path: Path, capsys
     assert not (tmp_path / "lrta.py").exists(), "nothing is written that could never be named"
     assert main.main(["check-agent", str(path)]) == 0
     told = capsys.readouterr().out
-    assert "all rules are kept" in told and told.count("ok ") == len(contract.RULES)
+    assert "all rules are kept" in told and told.count("ok ") == len(agent_contract.CONTRACT_RULES)
 
 
 BROKEN = {
@@ -768,12 +772,14 @@ BROKEN = {
 def test_check_agent_reports_the_broken_rule(
     body: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guarded, "PATIENCE_S", 0.25)
+    monkeypatch.setattr(guarded_agent, "CALL_TIME_LIMIT_S", 0.25)
     path = written(tmp_path, HEAD + body)
     assert main.main(["check-agent", str(path)]) == 1
     assert told in capsys.readouterr().out
 
 
 def test_own_agent_bench_compares_with_a_compiled_agent() -> None:
-    table = own_agent.run(BenchSetup(problems.load_problems(Path("nowhere")), 1, ProgressBar()), side=32, ticks=20)
+    table = own_agent.run(
+        BenchSetup(bench_problems.load_problems(Path("nowhere")), 1, ProgressBar()), side=32, ticks=20
+    )
     assert table.rows[0].measured > 0 and table.rows[0].control and table.rows[0].target.limit == 30

@@ -5,13 +5,13 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from ui.draw.heat import heat_scale_for_peak
+from ui.draw.heat_scale import heat_scale_for_peak
 from ui.draw.map_colours import detour_colour, group_colours, heat_dot_colour
-from ui.draw.marks import casing_colour_for
+from ui.draw.marker_shapes import casing_colour_for
 from ui.draw.theme import DIVERGING, HEAT_MAPS, PALETTES, Colour, Palette, heat_colours
-from ui.model.layers import HEAT_COLOUR_NAMES, HeatSetting
+from ui.model.layer_state import HEAT_COLOUR_NAMES, HeatSetting
 from ui.model.settings import THEMES
-from ui.panels.badges import BADGE_COLOURS, BADGE_INK
+from ui.panels.comparison_badges import BADGE_COLOURS, BADGE_TEXT_COLOUR
 
 # Full severity, from "A Physiologically-based Model for Simulation of Color Vision Deficiency" by Machado, Oliveira
 # and Fernandes, 2009; they apply to linear RGB.
@@ -213,7 +213,9 @@ def test_lowest_heat_contrasts_with_free_cells(palette, name):
 def test_visit_dots_contrast_with_free_cells(palette, name):
     """Two pixels of pale yellow on white had a contrast of 1.4."""
     assert (
-        contrast(heat_dot_colour(palette, heat_scale_for_peak(HeatSetting("visits", colours=name), 30.0)), palette.free)
+        contrast(
+            heat_dot_colour(palette, heat_scale_for_peak(HeatSetting("visits", colour_map=name), 30.0)), palette.free
+        )
         >= 3.0
     )
 
@@ -244,7 +246,7 @@ def test_difference_map_steps_are_distinguishable(palette):
 @pytest.mark.parametrize("letter", "AB")
 def test_letters_on_comparison_badges_have_readable_contrast(palette, letter):
     """On their badge, and the badge on whatever is in the corner of a map."""
-    assert contrast(BADGE_INK, BADGE_COLOURS[letter]) >= 4.5
+    assert contrast(BADGE_TEXT_COLOUR, BADGE_COLOURS[letter]) >= 4.5
     for ground in ("outside", "free", "wall"):
         assert min_difference(BADGE_COLOURS[letter], colours_of(palette)[ground]) >= 15, ground
     assert min_difference(BADGE_COLOURS["A"], BADGE_COLOURS["B"]) >= 20

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli.report import create_report
 from cli.report.page import markdown_heading
-from sim.experiments.specification import load_experiment, parse_experiment, parse_report_content
-from sim.experiments.store import open_store_for_reading
-from sim.program import ROOT
+from experiments.specification import load_experiment, parse_experiment, parse_report_content
+from experiments.store import open_store_for_reading
+from sim.system.program import PROGRAM_FOLDER
 from tools.papers import (
     FOLDER,
     PAGE,
     PAGE_HEAD,
     RUNS_FILE,
-    claims_without_bands,
+    claims_without_late_keys,
     experiment_names,
     page_sections,
     section_title,
@@ -73,9 +73,9 @@ def test_report_presentation_is_complete(name: str) -> None:
 def test_specification_loads_in_both_sizes(name: str) -> None:
     skip_without_maps(name)
     full, small = (
-        load_experiment(FOLDER / f"{name}.yaml", SPECS_BY_KEY, size, [SHARED_MAPS]) for size in ("full", "small")
+        load_experiment(FOLDER / f"{name}.yaml", AGENT_SPECS_BY_KEY, size, [SHARED_MAPS]) for size in ("full", "small")
     )
-    assert 0 < small.count < full.count
+    assert 0 < small.run_count < full.run_count
 
 
 def test_listed_exceptions_name_existing_claims() -> None:
@@ -96,7 +96,7 @@ def test_small_size_run_gives_the_expected_claim_verdicts(name: str, tmp_path: P
     report = create_report(store, is_short=True)
     store.close()
     told = [
-        f"{v.label}: {v.claim.text} ({v.measured})"
+        f"{v.label}: {v.claim.text} ({v.measured_text})"
         for v in report.verdicts
         if v.holds is (not v.claim.is_expected_to_hold)
     ]
@@ -110,10 +110,10 @@ def test_example_in_the_guide_is_a_valid_specification() -> None:
         "\n".join(line[4:] for line in guide.split(before)[1].split("\n\n")[1].splitlines())
         for before in ("`mine.yaml`:", "drawn from all of them:")
     )
-    assert "480 runs" in guide and parse_experiment(text, "x.yaml", SPECS_BY_KEY).count == 480
+    assert "480 runs" in guide and parse_experiment(text, "x.yaml", AGENT_SPECS_BY_KEY).run_count == 480
     other = re.sub(r"^problems: .*$", lists, text, flags=re.MULTILINE)
     with pytest.raises(ValueError, match="expected files, got none that matches 'maps/") as caught:
-        parse_experiment(other, "x.yaml", SPECS_BY_KEY)
+        parse_experiment(other, "x.yaml", AGENT_SPECS_BY_KEY)
     assert len(str(caught.value).splitlines()) == 1
 
 
@@ -122,7 +122,7 @@ def test_results_page_has_a_section_for_every_experiment() -> None:
     found = {section_title(text) for text in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]}
     for name in experiment_names():
         spec = parse_report_content(specification_text(name), f"{name}.yaml")
-        assert not spec.left_out
+        assert not spec.omission_messages
         assert markdown_heading(spec.title) in found, (
             f"run `python -m tools.papers {name}` and `python -m tools.papers --page`"
         )
@@ -147,8 +147,8 @@ def file_at_commit(commit: str, path: Path) -> str | None:
     """Return the text of a file in a commit (in the working tree for ""), or None if there is none."""
     if not commit:
         return path.read_text(encoding="utf-8") if path.exists() else None
-    name = f"{commit}:{path.relative_to(ROOT).as_posix()}"
-    found = subprocess.run(["git", "show", name], cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    name = f"{commit}:{path.relative_to(PROGRAM_FOLDER).as_posix()}"
+    found = subprocess.run(["git", "show", name], cwd=PROGRAM_FOLDER, capture_output=True, text=True, encoding="utf-8")
     return found.stdout if found.returncode == 0 else None
 
 
@@ -163,7 +163,7 @@ def experiments_with_changed_claims(before: str, after: str) -> list[str]:
         if (
             texts[0] is not None
             and texts[1] is not None
-            and claims_without_bands(texts[0]) != claims_without_bands(texts[1])
+            and claims_without_late_keys(texts[0]) != claims_without_late_keys(texts[1])
         ):
             found.append(name)
     return found
@@ -172,7 +172,7 @@ def experiments_with_changed_claims(before: str, after: str) -> list[str]:
 def test_claims_and_their_results_change_in_separate_commits() -> None:
     listed = subprocess.run(
         ["git", "log", "--format=%H %P", "--", str(RUNS_FILE)],
-        cwd=ROOT,
+        cwd=PROGRAM_FOLDER,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -189,8 +189,12 @@ def test_claims_and_their_results_change_in_separate_commits() -> None:
 
 def test_bands_do_not_include_the_outcome_of_a_claim() -> None:
     text = "claims: [{claim: a, between: [1, 2], value: cost, expect: false, why: b}]"
-    assert claims_without_bands(text) == claims_without_bands("claims: [{claim: a, between: [1, 2], value: cost}]")
-    assert claims_without_bands(text) != claims_without_bands("claims: [{claim: a, between: [1, 3], value: cost}]")
+    assert claims_without_late_keys(text) == claims_without_late_keys(
+        "claims: [{claim: a, between: [1, 2], value: cost}]"
+    )
+    assert claims_without_late_keys(text) != claims_without_late_keys(
+        "claims: [{claim: a, between: [1, 3], value: cost}]"
+    )
 
 
 def test_record_runs_stores_size_rows_and_result_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

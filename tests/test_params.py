@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.registry import SPECS, SPECS_BY_KEY, find_spec
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY, find_agent_spec
+from files.agents import AGENT_KEYS
 from sim.agent_api import AgentSpec
-from sim.files.agents import AGENT_KEYS
 from sim.params import ConfigError, Param, did_you_mean_hint, parse_params, unknown_agent_hint, value_as_in_files
 from ui.model.panel_texts import param_text
 
@@ -77,7 +77,12 @@ def test_illegal_values_are_refused_with_reason(param: Param, given_value: objec
 
 
 def test_special_values_are_shown_as_words() -> None:
-    assert (LIMIT.text(0), LIMIT.text(7), COUNT.text(7), FLAG.text(True)) == ("none", "7", "7", "on")
+    assert (LIMIT.display_text(0), LIMIT.display_text(7), COUNT.display_text(7), FLAG.display_text(True)) == (
+        "none",
+        "7",
+        "7",
+        "on",
+    )
     assert (param_text(LIMIT, 0), param_text(LIMIT, 7)) == ("limit none", "limit 7")
 
 
@@ -114,10 +119,10 @@ def test_did_you_mean_suggests_nearest_name() -> None:
     assert did_you_mean_hint("x", []) == ""
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+@pytest.mark.parametrize("spec", AGENT_SPECS, ids=lambda spec: spec.key)
 def test_agent_parameter_declarations_are_valid(spec: AgentSpec) -> None:
     """Every declared default is legal, every name free to stand beside `kind`, every help is there."""
-    assert find_spec(spec.key) is spec
+    assert find_agent_spec(spec.key) is spec
     assert spec.summary and spec.paper and spec.name
     assert len({param.name for param in spec.params}) == len(spec.params)
     for param in spec.params:
@@ -129,10 +134,10 @@ def test_agent_parameter_declarations_are_valid(spec: AgentSpec) -> None:
 
 def test_unknown_agent_kind_suggests_nearest_key() -> None:
     with pytest.raises(ConfigError, match=r"agents\[0\]\.kind: no agent 'rtb-w'; did you mean 'rtb-wa'\?"):
-        find_spec("rtb-w", "agents[0].kind")
+        find_agent_spec("rtb-w", "agents[0].kind")
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+@pytest.mark.parametrize("spec", AGENT_SPECS, ids=lambda spec: spec.key)
 def test_unknown_agent_suggests_key_for_display_name(spec: AgentSpec) -> None:
-    assert unknown_agent_hint(spec.name, SPECS_BY_KEY) == f"; did you mean '{spec.key}'?"
-    assert unknown_agent_hint(spec.key.upper(), SPECS_BY_KEY) == f"; did you mean '{spec.key}'?"
+    assert unknown_agent_hint(spec.name, AGENT_SPECS_BY_KEY) == f"; did you mean '{spec.key}'?"
+    assert unknown_agent_hint(spec.key.upper(), AGENT_SPECS_BY_KEY) == f"; did you mean '{spec.key}'?"

@@ -10,16 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli import run as cli_run
-from sim.commands import AddAgent, AgentConfig, MoveGoal
-from sim.files.load_progress import send_progress_to
-from sim.files.scenario import Scenario, build_world, dump_scenario, parse_scenario
-from sim.grid import Grid
-from sim.kernels.jit import JIT_ON
-from sim.movement import RULE_DESCRIPTIONS, Movement
-from sim.params import ConfigError
-from sim.placing import (
+from files.scenario import Scenario, build_world, dump_scenario, parse_scenario
+from sim.agent_placing import (
     RandomPlacing,
     adapt_agents_to_map,
     cheapest_cost_and_moves,
@@ -27,9 +21,15 @@ from sim.placing import (
     place_group_members,
     possibly_changed_path_mask,
 )
-from sim.results import milliseconds_by_group
+from sim.grid import Grid
+from sim.jit.decorators import JIT_ON
+from sim.movement import RULE_DESCRIPTIONS, Movement
+from sim.params import ConfigError
+from sim.result_lines import milliseconds_by_group
+from sim.system.load_progress import send_progress_to
 from sim.world import World
-from ui.model.job import JobCancelledError
+from sim.world_commands import AddAgent, AgentConfig, MoveGoal
+from ui.model.background_job import JobCancelledError
 
 from .conftest import board_of, problems, random_map_rows, smallest_accepted_budget
 
@@ -41,34 +41,36 @@ HEAD += "start: [0, 0]\ngoal: [11, 3]\nagents:\n"
 
 
 def parse_agents(*agents: str, folder: Path | None = None) -> Scenario:
-    return parse_scenario(HEAD + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", SPECS_BY_KEY, folder)
+    return parse_scenario(
+        HEAD + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", AGENT_SPECS_BY_KEY, folder
+    )
 
 
 @settings(max_examples=60)
-@given(problems(side=9), st.sampled_from(sorted(SPECS_BY_KEY)), st.integers(1, 9))
+@given(problems(side=9), st.sampled_from(sorted(AGENT_SPECS_BY_KEY)), st.integers(1, 9))
 def test_agent_with_own_start_and_goal_walks_like_one_with_the_worlds(problem: Problem, key: str, budget: int) -> None:
     rows, start, goal = problem
-    grid, budget = Grid.from_text_rows(rows), smallest_accepted_budget(SPECS_BY_KEY[key], {}, budget)
+    grid, budget = Grid.from_text_rows(rows), smallest_accepted_budget(AGENT_SPECS_BY_KEY[key], {}, budget)
     ends = grid.xy(start), grid.xy(goal)
-    plain = World(grid, start, goal, SPECS_BY_KEY, budget=budget, trials=2)
+    plain = World(grid, start, goal, AGENT_SPECS_BY_KEY, budget=budget, trials=2)
     alone = plain.add(AgentConfig(key))
-    other = World(Grid.from_text_rows(rows), goal, start, SPECS_BY_KEY, budget=budget, trials=2)
+    other = World(Grid.from_text_rows(rows), goal, start, AGENT_SPECS_BY_KEY, budget=budget, trials=2)
     own = other.add(AgentConfig(key, start=ends[0], goal=ends[1]))
     for _ in range(60):
         plain.advance(1)
         other.advance(1)
-        assert alone.rows.tolist() == own.rows.tolist()
+        assert alone.log_rows.tolist() == own.log_rows.tolist()
     m, n = plain.metrics_of_walker(alone), other.metrics_of_walker(own)
     assert (m.cost, m.moves, m.optimal, m.suboptimality) == (n.cost, n.moves, n.optimal, n.suboptimality)
     assert n.nonoptimal_moves is None, "nobody counts them for a goal of its own"
-    view = other.snapshot().walkers[0]
+    view = other.create_snapshot().walkers[0]
     assert (view.start, view.goal, view.has_own_start_or_goal) == (start, goal, True)
 
 
 @given(problems(), st.integers(0, 80), st.integers(0, 80))
 def test_cheapest_cost_matches_naive_distances(problem: Problem, a: int, b: int) -> None:
     grid = Grid.from_text_rows(problem[0])
-    free = grid.free.nonzero()[0].tolist()
+    free = grid.free_mask.nonzero()[0].tolist()
     start, goal = free[a % len(free)], free[b % len(free)]
     board = board_of(grid)
     assert cheapest_path_cost(grid, start, goal) == board.distances(board.at(goal)).get(board.at(start), float("inf"))
@@ -85,7 +87,7 @@ def test_random_placing_includes_both_corners_of_a_zone(corners: tuple[tuple[int
 
 def test_own_goal_is_unaffected_by_a_moved_world_goal() -> None:
     grid = Grid.from_text_rows(ROWS)
-    world = World(grid, 0, 11, SPECS_BY_KEY, budget=4)
+    world = World(grid, 0, 11, AGENT_SPECS_BY_KEY, budget=4)
     shared, own = world.add(AgentConfig("tb-wa")), world.add(AgentConfig("tb-wa", goal=(5, 3)))
     world.submit(MoveGoal(grid.cell(5, 1)))
     world.advance(200)
@@ -99,7 +101,7 @@ def test_random_pairs_are_reproducible_and_respect_min_cost() -> None:
     assert one.agents == same.agents != other.agents
     assert len(one.agents) == 40 and {config.group for config in one.agents} == {"units"}
     assert [config.label for config in one.agents[:2]] == ["units 1", "units 2"]
-    world = build_world(one, SPECS_BY_KEY)
+    world = build_world(one, AGENT_SPECS_BY_KEY)
     for walker in world.walkers:
         assert walker.own_optimum is not None and 9 <= walker.own_optimum[0] < float("inf")
     world.advance(500)
@@ -124,7 +126,7 @@ def test_placing_from_a_scen_file_uses_the_selected_rows(tmp_path: Path) -> None
 def test_world_start_and_goal_are_optional_if_every_agent_has_its_own() -> None:
     def of(*agents: str) -> Scenario:
         head = HEAD.replace("start: [0, 0]\ngoal: [11, 3]\n", "")
-        return parse_scenario(head + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", SPECS_BY_KEY)
+        return parse_scenario(head + "".join(f"  - {agent}\n" for agent in agents), "crowd.yaml", AGENT_SPECS_BY_KEY)
 
     made = of("{kind: astar, start: [3, 1], goal: [4, 0]}", "{kind: tb-wa, count: 9, placing: {pairs: random}}")
     assert (made.start, made.goal) == ((3, 1), (4, 0))
@@ -196,18 +198,18 @@ def test_invalid_crowd_causes_no_follow_up_errors() -> None:
     ):
         text += f"  - {{tick: 4, {line}}}\n"
     with pytest.raises(ConfigError, match="count") as caught:
-        parse_scenario(text, "crowd.yaml", SPECS_BY_KEY)
+        parse_scenario(text, "crowd.yaml", AGENT_SPECS_BY_KEY)
     assert len(caught.value.problems) == 1
     with pytest.raises(ConfigError, match="no agent 'unit 3'; did you mean 'units'") as caught:
-        parse_scenario(text.replace("agent: units 3", "agent: unit 3"), "crowd.yaml", SPECS_BY_KEY)
+        parse_scenario(text.replace("agent: units 3", "agent: unit 3"), "crowd.yaml", AGENT_SPECS_BY_KEY)
     assert len(caught.value.problems) == 2
 
 
 def test_crowd_round_trips_through_a_scenario_file(tmp_path: Path) -> None:
     made = parse_agents("{kind: lrta, count: 5, budget: 3, placing: {pairs: random}}", "{kind: tba, goal: [4, 3]}")
-    again = parse_scenario(dump_scenario(made), "again.yaml", SPECS_BY_KEY, tmp_path)
+    again = parse_scenario(dump_scenario(made), "again.yaml", AGENT_SPECS_BY_KEY, tmp_path)
     assert again.agents == made.agents
-    one, other = build_world(made, SPECS_BY_KEY), build_world(again, SPECS_BY_KEY)
+    one, other = build_world(made, AGENT_SPECS_BY_KEY), build_world(again, AGENT_SPECS_BY_KEY)
     one.advance(50)
     other.advance(50)
     assert one.compute_digest() == other.compute_digest()
@@ -215,10 +217,10 @@ def test_crowd_round_trips_through_a_scenario_file(tmp_path: Path) -> None:
 
 def test_agents_added_by_edits_may_have_own_ends_but_no_count() -> None:
     text = HEAD + "  - {kind: astar}\nedits:\n  - {tick: 3, add: {kind: tba, start: [2, 3], goal: [3, 0]}}\n"
-    made = parse_scenario(text, "crowd.yaml", SPECS_BY_KEY)
-    assert made.edits[0].command == AddAgent(AgentConfig("tba", start=(2, 3), goal=(3, 0)))
+    made = parse_scenario(text, "crowd.yaml", AGENT_SPECS_BY_KEY)
+    assert made.timed_commands[0].command == AddAgent(AgentConfig("tba", start=(2, 3), goal=(3, 0)))
     with pytest.raises(ConfigError, match="an edit can add only one agent"):
-        parse_scenario(text.replace("start: [2, 3]", "count: 4"), "crowd.yaml", SPECS_BY_KEY)
+        parse_scenario(text.replace("start: [2, 3]", "count: 4"), "crowd.yaml", AGENT_SPECS_BY_KEY)
 
 
 def test_run_summary_has_one_line_per_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,9 +244,9 @@ def test_group_times_count_only_the_work_of_the_group() -> None:
         "{kind: tb-wa, label: units, count: 20, placing: {pairs: random}}",
         "{kind: lrta, label: few, count: 2}",
     )
-    world = build_world(parse_agents(units, "{kind: tba}", "{kind: lrta}", few), SPECS_BY_KEY)
+    world = build_world(parse_agents(units, "{kind: tba}", "{kind: lrta}", few), AGENT_SPECS_BY_KEY)
     strikes = itertools.count()
-    world.times.clock = lambda: float(next(strikes))
+    world.agent_times.clock = lambda: float(next(strikes))
     world.advance(1)
     taken = milliseconds_by_group(world)
     crew = 1000.0 if JIT_ON else 20_000.0
@@ -286,7 +288,7 @@ def test_on_other_map_places_crowds_anew_and_resets_single_agents() -> None:
     lazy, eager = (
         place_group_members(AgentConfig("rtb-wa", name), 30, RandomPlacing(7), here) for name in ("lazy", "eager")
     )
-    lone = AgentConfig("tba", start=here.xy(int(here.free.nonzero()[0][0])))
+    lone = AgentConfig("tba", start=here.xy(int(here.free_mask.nonzero()[0][0])))
     moved = adapt_agents_to_map([*lazy, lone, *eager], there, seed=3)
     assert moved == adapt_agents_to_map([*lazy, lone, *eager], there, seed=3)
     assert [config.label for config in moved] == [config.label for config in (*lazy, lone, *eager)]
@@ -326,12 +328,12 @@ def test_group_start_and_goal_errors_are_reported_with_the_others() -> None:
 def test_optimal_path_outside_may_have_changed_is_unchanged(seed: int, movement: Movement, flips: list[int]) -> None:
     """Whatever is blocked and freed: who is spared a search would have found the same."""
     grid = Grid.from_text_rows(random_map_rows(seed, 20, 14, 0.2), movement=movement)
-    chance, free = random.Random(seed), grid.free.nonzero()[0].tolist()
+    chance, free = random.Random(seed), grid.free_mask.nonzero()[0].tolist()
     pairs = [tuple(chance.choices(free, k=2)) for _ in range(20)]
     ways = [cheapest_cost_and_moves(grid, *pair) for pair in pairs]
     ends = {cell for pair in pairs for cell in pair}
     cells = np.array([cell for cell in set(flips) if cell not in ends], np.int32)
-    change = grid.block_and_free(cells[grid.free[cells]], cells[~grid.free[cells]])
+    change = grid.block_and_free(cells[grid.free_mask[cells]], cells[~grid.free_mask[cells]])
     starts, goals = zip(*pairs, strict=True)
     are_near = possibly_changed_path_mask(grid, starts, goals, [cost for cost, _ in ways], change.cells)
     for pair, way, is_near in zip(pairs, ways, are_near.tolist(), strict=True):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.files.png import _MAX_TEXT_BYTES, SIGNATURE, png_bytes, png_texts
+from files.png import _MAX_TEXT_BYTES, PNG_SIGNATURE, png_bytes, png_texts
 
 
 def make_chunk(kind: bytes, data: bytes) -> bytes:
@@ -29,18 +29,18 @@ def test_written_texts_are_read_back_unchanged(texts: dict[str, str]) -> None:
 def test_any_text_chunk_is_read_or_refused(kind: bytes, data: bytes) -> None:
     for content in (data, b"Scenario\0" + data, b"Scenario\0\1\0\0\0" + zlib.compress(data)):
         with suppress(ValueError):
-            png_texts(SIGNATURE + make_chunk(kind, content))
+            png_texts(PNG_SIGNATURE + make_chunk(kind, content))
 
 
 @pytest.mark.parametrize("content", [b"Scenario", b"Scenario\0", b"Scenario\0\0", b"Scenario\0\0\0", b"S\0\0\0\0x"])
 def test_truncated_text_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match="a text ends too early"):
-        png_texts(SIGNATURE + make_chunk(b"iTXt", content))
+        png_texts(PNG_SIGNATURE + make_chunk(b"iTXt", content))
 
 
 def test_compressed_texts_share_one_memory_limit() -> None:
     each = zlib.compress(bytes(_MAX_TEXT_BYTES // 4))
-    file = SIGNATURE + b"".join(make_chunk(b"zTXt", b"key %d\0\0" % i + each) for i in range(40))
+    file = PNG_SIGNATURE + b"".join(make_chunk(b"zTXt", b"key %d\0\0" % i + each) for i in range(40))
     assert len(file) < 1 << 20
     tracemalloc.start()
     with pytest.raises(ValueError, match="longer than"):
@@ -48,5 +48,5 @@ def test_compressed_texts_share_one_memory_limit() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * _MAX_TEXT_BYTES
-    allowed = SIGNATURE + b"".join(make_chunk(b"zTXt", b"key %d\0\0" % i + each) for i in range(4))
+    allowed = PNG_SIGNATURE + b"".join(make_chunk(b"zTXt", b"key %d\0\0" % i + each) for i in range(4))
     assert len(png_texts(allowed)) == 4

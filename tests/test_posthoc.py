@@ -9,23 +9,23 @@ import numpy as np
 import pygame
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli import run, solve
-from sim.commands import AgentConfig, EditCells, MoveGoal
-from sim.files.posthoc import _wall_boxes, numbered_trace_name, open_posthoc_trace
-from sim.files.scenario import build_world, load_scenario
+from files.posthoc import _wall_boxes, numbered_trace_name, open_posthoc_trace
+from files.scenario import build_world, load_scenario
 from sim.grid import Grid
 from sim.params import ConfigError, Value
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, MoveGoal
 from tests.window import make_app, press, press_combination
-from ui.dialogs.file_browser import SaveFileDialog
+from ui.dialogs.file_dialogs import SaveFileDialog
 from ui.dialogs.message_box import MessageBox
 from ui.dialogs.progress_dialog import ProgressDialog
-from ui.model import branching, painting
-from ui.model import job as job_module
-from ui.model.job import BackgroundJob, JobCancelledError
-from ui.model.posthoc import posthoc_trace_writer
+from ui.model import background_job as job_module
+from ui.model import branch_actions, cell_edits
+from ui.model.background_job import BackgroundJob, JobCancelledError
+from ui.model.posthoc_export import posthoc_trace_writer
 from ui.model.session import Session
 
 from .conftest import ROOT, random_map_rows, yaml_of
@@ -39,7 +39,7 @@ def run_traced(
 ) -> tuple[World, Walker]:
     rows = random_map_rows(7, 24, 18, 0.25)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
-    world = World(Grid.from_text_rows(rows), 0, 24 * 18 - 1, SPECS_BY_KEY, budget=3, watched=True)
+    world = World(Grid.from_text_rows(rows), 0, 24 * 18 - 1, AGENT_SPECS_BY_KEY, budget=3, watched=True)
     walker = world.add(AgentConfig(kind, params=params))
     world.queue_commands(edits)
     with open_posthoc_trace(path, world, walker) as trace:
@@ -88,7 +88,7 @@ def test_trace_has_the_expansions_and_moves_of_the_run(tmp_path: Path, kind: str
     assert kinds.count("expanding") == metrics.expansions
     assert kinds.count("move") + kinds.count("back") == metrics.moves
     assert kinds.count("back") == metrics.back_moves
-    assert events[-1]["type"] == "end" and events[-1]["outcome"] == walker.state_text == "arrived"
+    assert events[-1]["type"] == "end" and events[-1]["outcome"] == walker.state_word == "arrived"
     at = {"x": 0.5, "y": 0.5}
     for event in events:
         if event["type"] in ("move", "back"):
@@ -113,7 +113,7 @@ def test_trace_ends_with_the_cells_of_the_search(tmp_path: Path) -> None:
     assert kinds.count("block") == 5 and kinds.count("unblock") == 2 and kinds.count("destination") == 2
 
 
-@pytest.mark.parametrize("kind", sorted(SPECS_BY_KEY))
+@pytest.mark.parametrize("kind", sorted(AGENT_SPECS_BY_KEY))
 def test_every_agent_can_be_traced(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a.trace.yaml"
     world, walker = run_traced(path, kind, 60)
@@ -127,7 +127,7 @@ def test_wall_boxes_cover_every_wall_once(density: float) -> None:
     painted = np.zeros((23, 31), np.int8)
     for x, y, width, height in _wall_boxes(grid):
         painted[y : y + height, x : x + width] += 1
-    assert np.array_equal(painted, ~grid.free.reshape(23, 31))
+    assert np.array_equal(painted, ~grid.free_mask.reshape(23, 31))
 
 
 def test_trace_file_name_unknown_to_posthoc_is_refused(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_missing_trace_folder_gives_a_config_error(tmp_path: Path) -> None:
 
 def test_trace_shows_the_own_goal_of_the_agent(tmp_path: Path) -> None:
     path = tmp_path / "a.trace.yaml"
-    world = World(Grid.from_text_rows(["." * 9] * 5), 0, 44, SPECS_BY_KEY, budget=3, watched=True)
+    world = World(Grid.from_text_rows(["." * 9] * 5), 0, 44, AGENT_SPECS_BY_KEY, budget=3, watched=True)
     walker = world.add(AgentConfig("tb-wa", start=(8, 0), goal=(0, 4)))
     world.submit(MoveGoal(world.grid.cell(0, 3), agent=walker.id), 2)
     world.submit(MoveGoal(world.grid.cell(4, 4)), 3)
@@ -176,8 +176,8 @@ def test_trace_shows_the_own_goal_of_the_agent(tmp_path: Path) -> None:
 
 def test_crowd_member_is_traced_like_a_single_agent(tmp_path: Path) -> None:
     path = ROOT / "assets" / "scenarios" / "crowd-bridge.yaml"
-    scenario = load_scenario(path, SPECS_BY_KEY, [ROOT / "assets"])
-    world, plain = (build_world(scenario, SPECS_BY_KEY, watched=watched) for watched in (True, False))
+    scenario = load_scenario(path, AGENT_SPECS_BY_KEY, [ROOT / "assets"])
+    world, plain = (build_world(scenario, AGENT_SPECS_BY_KEY, watched=watched) for watched in (True, False))
     world.instrument_agent(7)
     walker = world.walkers[7]
     with open_posthoc_trace(tmp_path / "a.trace.json", world, walker) as trace:
@@ -189,8 +189,8 @@ def test_crowd_member_is_traced_like_a_single_agent(tmp_path: Path) -> None:
     plain.advance(25)
     assert plain.compute_digest() == world.compute_digest()
     session = Session(scenario)
-    session.advance(25)
-    posthoc_trace_writer(session.run.timeline, 7, tmp_path / "b.trace.json")(lambda share: None)
+    session.advance_by_ticks(25)
+    posthoc_trace_writer(session.run.focused_branch_timeline, 7, tmp_path / "b.trace.json")(lambda share: None)
     assert [event["type"] for event in events_of(tmp_path / "b.trace.json")] == kinds
 
 
@@ -236,21 +236,21 @@ def test_aborted_trace_keeps_the_previous_file(tmp_path: Path) -> None:
 def test_window_exports_a_trace_of_the_focused_agent_and_branch(tmp_path: Path) -> None:
     app = make_app(make_scenario())
     session = app.session
-    session.advance(10)
+    session.advance_by_ticks(10)
     free = [cell for cell in (45, 46, 47, 48) if session.run.world.grid.is_free(cell)]
-    painting.block_or_free_cells(session, free, block=True)
-    session.advance(5)
-    branching.create_branch_at_current_tick(session)
-    session.advance(12)
-    session.focus(session.run.panels[-1].key)
+    cell_edits.block_or_free_cells(session, free, block=True)
+    session.advance_by_ticks(5)
+    branch_actions.create_branch_at_current_tick(session)
+    session.advance_by_ticks(12)
+    session.focus_panel(session.run.panels[-1].key)
     press_combination(app, "Ctrl+Alt+E")
-    assert isinstance(app.window.dialogs.open_one, SaveFileDialog)
-    app.window.dialogs.open_one.name = str(tmp_path / "mine")
-    app.window.dialogs.open_one.on_confirm()
-    assert app.window.dialogs.open_one is None
+    assert isinstance(app.window.dialogs.current_dialog, SaveFileDialog)
+    app.window.dialogs.current_dialog.name = str(tmp_path / "mine")
+    app.window.dialogs.current_dialog.on_confirm()
+    assert app.window.dialogs.current_dialog is None
     events = events_of(tmp_path / "mine.trace.yaml")
     kinds = [event["type"] for event in events]
-    metrics = session.focused_walker.metrics
+    metrics = session.focused_walker.counts_record
     assert kinds.count("move") + kinds.count("back") == metrics.moves > 0
     assert kinds.count("block") == len(free) > 0 and events[-1]["tick"] == session.tick
 
@@ -272,16 +272,16 @@ def test_long_job_shows_progress_and_can_be_cancelled(monkeypatch: pytest.Monkey
 
     made: list[str] = []
     app.window.dialogs.call_when_job_done("Working on it", BackgroundJob(work), made.append)
-    assert isinstance(app.window.dialogs.open_one, ProgressDialog)
-    app.frame(0.1)
-    assert app.window.dialogs.open_one.text.text.startswith("40%")
+    assert isinstance(app.window.dialogs.current_dialog, ProgressDialog)
+    app.run_frame(0.1)
+    assert app.window.dialogs.current_dialog.progress_label.text.startswith("40%")
     press(app, pygame.K_ESCAPE)
-    assert app.window.dialogs.open_one is None
+    assert app.window.dialogs.current_dialog is None
     may_go_on.set()
     assert was_stopped.wait(30)
     app.window.dialogs.call_when_job_done("Working on it", BackgroundJob(work), made.append)
-    while app.window.dialogs.open_one is not None:
-        app.frame(0.1)
+    while app.window.dialogs.current_dialog is not None:
+        app.run_frame(0.1)
     assert made == ["made"], "only what was waited for"
 
 
@@ -290,6 +290,9 @@ def test_error_in_a_long_job_opens_a_message_box(monkeypatch: pytest.MonkeyPatch
     app = make_app(make_scenario())
     (tmp_path / "wrong.map").write_text("nonsense")
     app.window.document_opener.open_path(tmp_path / "wrong.map")
-    while isinstance(app.window.dialogs.open_one, ProgressDialog):
-        app.frame(0.1)
-    assert isinstance(app.window.dialogs.open_one, MessageBox) and "wrong.map" in app.window.dialogs.open_one.title
+    while isinstance(app.window.dialogs.current_dialog, ProgressDialog):
+        app.run_frame(0.1)
+    assert (
+        isinstance(app.window.dialogs.current_dialog, MessageBox)
+        and "wrong.map" in app.window.dialogs.current_dialog.title
+    )

@@ -9,17 +9,17 @@ from pathlib import Path
 import pygame
 import pytest
 
-from agents.registry import SPECS
+from agents.registry import AGENT_SPECS
 from agents.warm_up import kernel_set_key
-from sim.files import file_locks
-from sim.kernels import ready
-from sim.kernels.jit import JIT_ON
-from sim.kernels.ready import KernelSet
+from sim.jit import ready
+from sim.jit.decorators import JIT_ON
+from sim.jit.ready import KernelSet
+from sim.system import file_locks
 from tests.window import make_app, press
-from ui import preparation, start, subprocesses, warmup
-from ui.model import files
+from ui import kernel_preparation, start, subprocesses, warmup
+from ui.kernel_preparation import KernelPreparation
+from ui.model import opened_files
 from ui.model.settings import Settings
-from ui.preparation import KernelPreparation
 from ui.warmup import all_kernel_sets, compile_kernels_in_background, first_frame_kernel_sets
 
 from .conftest import ROOT, run_python
@@ -27,7 +27,7 @@ from .conftest import ROOT, run_python
 NOTHING_IS_LEFT = """
 import gc, os, sys
 from pathlib import Path
-from sim.kernels.inner import Kernel
+from sim.jit.inner import Kernel
 from ui import start
 from ui.app import App
 from ui.model.session import Session
@@ -45,7 +45,7 @@ app = App(Session(opened.scenario), Settings(), window)
 app.window.document_opener.apply_opened_parts(opened)
 app.window.player.play()
 for _ in range(40):
-    app.frame(0.05)
+    app.run_frame(0.05)
 assert app.session.tick > 10
 print(sorted(used() - prepared))
 """
@@ -83,7 +83,7 @@ def test_first_parts_contain_only_agents_of_the_run() -> None:
     assert "first-picture-learning" in [part.key for part in first_frame_kernel_sets(["lrta"])]
     everything = [part.key for part in all_kernel_sets()]
     assert len(set(everything)) == len(everything) and set(keys) <= set(everything)
-    assert {kernel_set_key(spec.key, watched=True) for spec in SPECS} <= set(everything)
+    assert {kernel_set_key(spec.key, watched=True) for spec in AGENT_SPECS} <= set(everything)
 
 
 def test_kinds_of_includes_agents_added_by_the_script(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_kinds_of_includes_agents_added_by_the_script(tmp_path: Path) -> None:
         "format: backmove-scenario\nversion: 1\nmap: {rows: ['....', '....']}\nstart: [0, 0]\ngoal: [3, 1]\n"
         "agents: [{kind: astar}]\nedits: [{tick: 2, add: {kind: ribs}}]\n"
     )
-    assert start.agent_kinds_of_file(files.open_any_file(path)) == ["astar", "ribs"]
+    assert start.agent_kinds_of_file(opened_files.open_any_file(path)) == ["astar", "ribs"]
 
 
 class FakeChildProcess:
@@ -120,33 +120,33 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeChildProc
 
 def test_painter_starts_its_own_process_immediately(begun: list[FakeChildProcess]) -> None:
     """Before anybody has read what is to be opened; which agents there are it is told when that is known."""
-    painter = warmup.PictureCompiler()
+    painter = warmup.PictureKernelCompiler()
     assert [one.words for one in begun] == [("ui.warmup", "pictures")]
-    painter.request_agent_kinds(["tb-wa", "lrta"])
+    painter.send_agent_kinds(["tb-wa", "lrta"])
     assert begun[0].told == b"tb-wa lrta\n" and len(begun) == 1
-    painter.stop_process()
+    painter.stop_compiler_process()
     assert not begun[0].is_alive
 
 
 def test_painter_starts_no_process_if_all_is_compiled(begun: list[FakeChildProcess]) -> None:
     for part in first_frame_kernel_sets(["tb-wa"]):
         if not part.key.startswith("first-picture"):
-            ready._note_file_path(part.key).write_bytes(b"ready")
-    painter = warmup.PictureCompiler()
-    painter.request_agent_kinds(["tb-wa"])
+            ready._ready_marker_path(part.key).write_bytes(b"ready")
+    painter = warmup.PictureKernelCompiler()
+    painter.send_agent_kinds(["tb-wa"])
     assert not begun
-    painter.request_agent_kinds(["lrta"])  # its kernels are missing, and what its picture needs beside the usual
+    painter.send_agent_kinds(["lrta"])  # its kernels are missing, and what its picture needs beside the usual
     assert len(begun) == 1 and begun[0].told == b"lrta\n"
 
 
 def test_splash_shows_count_only_for_several_parts() -> None:
     """What opening the file needs comes alone; "1 of 1", and then 1 of 5, would be no help."""
     progress = start.CompilationProgress()
-    assert progress.text == "" and progress.share is None
-    progress.on_progress(ready.KernelSet("world", "the map", lambda: None), 0, 1)
-    assert progress.text == "Preparing the map (only the first time)" and progress.share is None
-    progress.on_progress(ready.KernelSet("tba", "TBA*", lambda: None), 1, 4)
-    assert progress.text == "Preparing TBA*: 2 of 4 (only the first time)" and progress.share == 0.25
+    assert progress.splash_text == "" and progress.share is None
+    progress.store_progress(ready.KernelSet("world", "the map", lambda: None), 0, 1)
+    assert progress.splash_text == "Preparing the map (only the first time)" and progress.share is None
+    progress.store_progress(ready.KernelSet("tba", "TBA*", lambda: None), 1, 4)
+    assert progress.splash_text == "Preparing TBA*: 2 of 4 (only the first time)" and progress.share == 0.25
 
 
 # --- beside the window ------------------------------------------------------------------------------------
@@ -213,50 +213,54 @@ def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCompileProces
 
 
 def mark_as_ready(folder: Path, kind: str) -> None:
-    ready._note_file_path(kernel_set_key(kind, watched=True)).write_bytes(b"ready")
+    ready._ready_marker_path(kernel_set_key(kind, watched=True)).write_bytes(b"ready")
 
 
 def test_preparation_reports_agents_until_they_are_ready(helper: FakeCompileProcess, tmp_path: Path) -> None:
     waiting = KernelPreparation()
-    assert not waiting.missing_kinds(["ribs"])
+    assert not waiting.agent_kinds_without_kernels(["ribs"])
     waiting.start_compiling_process()
     mark_as_ready(tmp_path, "astar")
-    assert waiting.missing_kinds(["astar", "ribs", "ribs"]) == ["ribs"] == waiting.missing_kinds(["ribs"])
+    assert (
+        waiting.agent_kinds_without_kernels(["astar", "ribs", "ribs"])
+        == ["ribs"]
+        == waiting.agent_kinds_without_kernels(["ribs"])
+    )
     assert helper.stdin.getvalue() == b"ribs-watched\n"
     mark_as_ready(tmp_path, "ribs")
-    assert not waiting.missing_kinds(["ribs"])
+    assert not waiting.agent_kinds_without_kernels(["ribs"])
     helper.code = 1  # it died: what is missing is compiled when it is called
-    assert not waiting.missing_kinds(["lrta"]) and helper.stdin.closed
+    assert not waiting.agent_kinds_without_kernels(["lrta"]) and helper.stdin.closed
 
 
 def test_run_waits_for_agents_in_preparation_and_panel_shows_it(helper: FakeCompileProcess, tmp_path: Path) -> None:
-    opened = files.open_any_file(files.example_files()[0])
+    opened = opened_files.open_any_file(opened_files.example_files()[0])
     app = make_app(opened.scenario)
     app.kernel_preparation.start_compiling_process()
     app.window.player.play()
-    app.frame(0.5)
+    app.run_frame(0.5)
     assert app.session.tick == 0
-    kinds = {panel.view.spec.key for panel in app.session.run.panels}
-    assert set(app.window.state.preparing) == kinds
+    kinds = {panel.walker_view.spec.key for panel in app.session.run.panels}
+    assert set(app.window.ui_state.kinds_in_preparation) == kinds
     spots = [spot for spot in app.window.canvas.hit_regions if spot.id.startswith("state:")]
-    assert spots and all("being compiled" in (spot.tip or "") for spot in spots)
+    assert spots and all("being compiled" in (spot.tooltip or "") for spot in spots)
     press(app, pygame.K_PERIOD, unicode=".")
-    assert app.session.tick == 0 and "prepared" in app.window.state.messages.queued_message_texts()[-1]
+    assert app.session.tick == 0 and "prepared" in app.window.ui_state.message_queue.queued_message_texts()[-1]
     for kind in kinds:
         mark_as_ready(tmp_path, kind)
     app.window.player.play()
-    app.frame(0.5)
+    app.run_frame(0.5)
     assert app.session.tick > 0
 
 
 def test_preparation_starts_no_process_if_all_is_ready(
     helper: FakeCompileProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparation, "is_everything_compiled", lambda: True)
+    monkeypatch.setattr(kernel_preparation, "are_all_kernels_compiled", lambda: True)
     waiting = KernelPreparation()
     waiting.start_compiling_process()
     helper.code = None
-    assert not waiting.missing_kinds(["ribs"]) and not helper.stdin.getvalue()
+    assert not waiting.agent_kinds_without_kernels(["ribs"]) and not helper.stdin.getvalue()
 
 
 # --- other systems ----------------------------------------------------------------------------------------
@@ -276,7 +280,7 @@ def test_files_are_opened_in_binary_mode_on_windows() -> None:
     assert getattr(os, "O_BINARY", 0) == file_locks.BINARY_FLAG
     opening = [
         (path, node)
-        for path in [ROOT / "sim" / "files" / "journal.py", ROOT / "sim" / "kernels" / "ready.py"]
+        for path in [ROOT / "files" / "journal.py", ROOT / "sim" / "jit" / "ready.py"]
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.open"
     ]

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells
 from sim.kernels.log import BACK_MOVE, BOUNCED, RESTARTED
 from sim.movement import Movement
 from sim.params import Value
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells
 
 from . import naive
 from .conftest import (
@@ -47,7 +47,7 @@ def ticks(world: World) -> Iterator[Any]:
     for _ in range(LIMIT):
         if not world.advance(1):
             return
-        yield world.walkers[0].rows[0]
+        yield world.walkers[0].log_rows[0]
     raise AssertionError("it never ends")
 
 
@@ -59,7 +59,7 @@ def apply_random_edit(world: World, chance: random.Random, most: int) -> tuple[s
     if chance.random() < 0.9:
         stood_on.add(world.goal)
     free = [c for c in cells if world.grid.is_free(c) and c not in stood_on]
-    world.submit(EditCells(blocked=tuple(free), freed=tuple(c for c in cells if not world.grid.is_free(c))))
+    world.submit(EditCells(blocked_cells=tuple(free), freed_cells=tuple(c for c in cells if not world.grid.is_free(c))))
     world.apply_due_changes()
     return naive.arc_difference(before, board_of(world.grid).arcs())
 
@@ -124,7 +124,7 @@ def make_naive_tba(world: World, params: dict[str, Any]) -> naive.Tba:
 @given(problems(), movements, st.integers(1, 20), TBA_PARAMS)
 def test_every_tick_matches_naive_tba(problem: Problem, movement: Movement, least: int, params: dict[str, Any]) -> None:
     """Moves, expansions, trace steps, shortcuts; and neither ever exceeds the resource limit of the tick."""
-    limit = smallest_accepted_budget(SPECS_BY_KEY["tba"], params, least)
+    limit = smallest_accepted_budget(AGENT_SPECS_BY_KEY["tba"], params, least)
     world, walker = solo(*problem, "tba", limit, movement, **params)
     agent = make_naive_tba(world, params)
     at = agent.board.at
@@ -142,11 +142,11 @@ def test_every_tick_matches_naive_delayed_astar(
     problem: Problem, movement: Movement, least: int, share: float, rate: float
 ) -> None:
     params = {"share": share, "trace_rate": rate}
-    limit = smallest_accepted_budget(SPECS_BY_KEY["delayed-astar"], params, least)
+    limit = smallest_accepted_budget(AGENT_SPECS_BY_KEY["delayed-astar"], params, least)
     world, walker = solo(*problem, "delayed-astar", limit, movement, **params)
     board = board_of(world.grid)
     start, neighbours = board.at(world.start), world.grid.free_neighbours(world.start)
-    aside = int(walker.agent.state[0].aside)  # type: ignore[attr-defined]
+    aside = int(walker.agent.state_record[0].aside)  # type: ignore[attr-defined]
     assert aside in neighbours if neighbours else aside == -1
     agent = naive.DelayedAstar(board, start, board.at(world.goal), board.at(aside), limit, share, rate)
     for row in ticks(world):
@@ -201,7 +201,7 @@ def test_every_tick_matches_naive_repeated_tb_bfs(
             assert walker.agent.status is Status.AT_GOAL and not passed
             break
         else:
-            row, want = walker.rows[0], agent.tick()
+            row, want = walker.log_rows[0], agent.tick()
             got = board.at(int(row.cell)), row.expanded, bool(row.marks & BACK_MOVE), bool(row.marks & RESTARTED)
             assert got == (want.cell, want.expanded, want.back, want.restarted), tick
     else:
@@ -211,11 +211,13 @@ def test_every_tick_matches_naive_repeated_tb_bfs(
 # --- the referee -------------------------------------------------------------------------------------------
 
 
-@given(problems(side=8), movements, st.sampled_from(sorted(SPECS_BY_KEY)), st.integers(1, 6), seeds, st.booleans())
+@given(
+    problems(side=8), movements, st.sampled_from(sorted(AGENT_SPECS_BY_KEY)), st.integers(1, 6), seeds, st.booleans()
+)
 def test_metrics_match_naive_referee(
     problem: Problem, movement: Movement, key: str, least: int, seed: int, has_edits: bool
 ) -> None:
-    world, walker = solo(*problem, key, smallest_accepted_budget(SPECS_BY_KEY[key], {}, least), movement)
+    world, walker = solo(*problem, key, smallest_accepted_budget(AGENT_SPECS_BY_KEY[key], {}, least), movement)
     chance = random.Random(seed)
     first = board_of(world.grid)
     at = first.at
@@ -227,7 +229,7 @@ def test_metrics_match_naive_referee(
         first = boards[-1] if not world.tick else first  # with what is drawn before anybody plans
         passed = world.advance(1)
         walk.append(at(walker.position))
-        expanded += [int(row.expanded) for row in walker.rows]
+        expanded += [int(row.expanded) for row in walker.log_rows]
         if not passed:
             walk.pop()
             if tick >= 30 or not has_edits:
@@ -243,7 +245,7 @@ def test_metrics_match_naive_referee(
     moved = [i for i, (a, b) in enumerate(itertools.pairwise(walk)) if a != b]
     assert (m.first_move is None) == (not moved)
     assert m.back_move_share is None or m.back_move_share == 100.0 * m.back_moves / want["nonoptimal_moves"]
-    assert walker.visits.sum() == m.moves + 1
+    assert walker.visit_counts.sum() == m.moves + 1
 
 
 # --- TB-BFS: lemmas 1 and 2, theorem 2 ---------------------------------------------------------------------
@@ -254,7 +256,7 @@ def test_tb_wa_cost_satisfies_the_published_bounds(problem: Problem, k: int, wei
     world, walker = solo(*problem, "tb-wa", k, weight=weight, reopen=reopen)
     before_found = cost = 0.0
     for _ in ticks(world):
-        if not walker.agent.state[0].found:  # type: ignore[attr-defined]
+        if not walker.agent.state_record[0].found:  # type: ignore[attr-defined]
             before_found = world.metrics_of_walker(walker).cost
     m = world.metrics_of_walker(walker)
     if walker.agent.status is Status.AT_GOAL:
@@ -268,7 +270,7 @@ def test_tb_wa_cost_satisfies_the_published_bounds(problem: Problem, k: int, wei
 @given(problems(), st.sampled_from([1, 2, 3, 5]), st.sampled_from(["tba", "tb-wa", "tb-gbfs"]), weights, st.booleans())
 def test_every_back_move_lowers_g(problem: Problem, k: int, key: str, weight: float, reopen: bool) -> None:
     params: dict[str, Value] = {"weight": weight, "reopen": reopen} if key == "tb-wa" else {}
-    world, walker = solo(*problem, key, smallest_accepted_budget(SPECS_BY_KEY[key], {}, k), **params)
+    world, walker = solo(*problem, key, smallest_accepted_budget(AGENT_SPECS_BY_KEY[key], {}, k), **params)
     stood = world.start
     for row in ticks(world):
         if row.marks & BACK_MOVE:
@@ -329,7 +331,7 @@ def test_tba_with_a_large_limit_follows_the_astar_path(
     trail = [world.start] + [int(row.cell) for row in ticks(world)]
     other, _ = solo(*problem, "astar", UNLIMITED)
     if walker.agent.status is Status.AT_GOAL:
-        assert world.metrics_of_walker(walker).cost == world.optimal
+        assert world.metrics_of_walker(walker).cost == world.optimal_cost
         assert trail == [other.start] + [int(row.cell) for row in ticks(other)]
 
 
@@ -339,9 +341,9 @@ def test_tba_cost_satisfies_the_published_bounds(
 ) -> None:
     """Invariant (8) of section 1.6, and (5): after the goal is traced at most back to the start and then the path."""
     params: dict[str, Value] = {"share": share, "trace_rate": rate, "trace_check": check}
-    limit = smallest_accepted_budget(SPECS_BY_KEY["tba"], params, least)
+    limit = smallest_accepted_budget(AGENT_SPECS_BY_KEY["tba"], params, least)
     world, walker = solo(*problem, "tba", limit, **params)
-    state = walker.agent.state[0]  # type: ignore[attr-defined]
+    state = walker.agent.state_record[0]  # type: ignore[attr-defined]
     longest, before_traced, g_then = 0, 0.0, 0.0
     stood = world.start
     for _ in ticks(world):
@@ -362,7 +364,7 @@ def test_tba_cost_satisfies_the_published_bounds(
 @given(problems(), st.integers(2, 30), st.booleans())
 def test_tba_switch_rule_adopts_only_longer_paths(problem: Problem, limit: int, check: bool) -> None:
     world, walker = solo(*problem, "tba", limit, switch="longer", trace_check=check)
-    state = walker.agent.state[0]  # type: ignore[attr-defined]
+    state = walker.agent.state_record[0]  # type: ignore[attr-defined]
     end_g, is_unfinished, end = 0.0, False, -1
     for _ in ticks(world):
         path = walker.agent.view().path.tolist() or [-1]
@@ -429,7 +431,7 @@ def test_remaining_cost_is_bounded_by_theorem_3(problem: Problem, weight: float,
                 break
             continue
         walked = world.metrics_of_walker(walker).cost - spent
-        has_restarted = bool(walker.rows[0].marks & RESTARTED)
+        has_restarted = bool(walker.log_rows[0].marks & RESTARTED)
         if has_restarted:
             slack, lets_through = 0.0, False
         elif came:
@@ -469,21 +471,21 @@ def test_lazy_agent_never_restarts_more_often_than_eager_agent(
             break
         assert world.metrics_of_walker(eager).restarts == events
         assert world.metrics_of_walker(lazy).restarts <= events
-        if lazy.rows[0].marks & RESTARTED:
+        if lazy.log_rows[0].marks & RESTARTED:
             assert since > 0, "a restart without a change since the last"
             since = 0
 
 
-@given(problems(side=9), st.sampled_from(sorted(SPECS_BY_KEY)), seeds)
+@given(problems(side=9), st.sampled_from(sorted(AGENT_SPECS_BY_KEY)), seeds)
 def test_edit_without_effect_causes_no_restart(problem: Problem, key: str, seed: int) -> None:
     """Edits that change nothing (blocking walls, freeing floors) are not noticed by anybody."""
-    world, walker = solo(*problem, key, smallest_accepted_budget(SPECS_BY_KEY[key], {}, 3))
-    quiet, other = solo(*problem, key, smallest_accepted_budget(SPECS_BY_KEY[key], {}, 3))
+    world, walker = solo(*problem, key, smallest_accepted_budget(AGENT_SPECS_BY_KEY[key], {}, 3))
+    quiet, other = solo(*problem, key, smallest_accepted_budget(AGENT_SPECS_BY_KEY[key], {}, 3))
     chance = random.Random(seed)
     for _ in range(LIMIT):
         some = chance.sample(range(world.grid.cells), min(3, world.grid.cells))
         walls = tuple(c for c in some if not world.grid.is_free(c))
-        world.submit(EditCells(blocked=walls, freed=tuple(set(some) - set(walls))))
+        world.submit(EditCells(blocked_cells=walls, freed_cells=tuple(set(some) - set(walls))))
         if not world.advance(1):
             break
     quiet.advance(LIMIT)
@@ -493,11 +495,11 @@ def test_edit_without_effect_causes_no_restart(problem: Problem, key: str, seed:
     )
 
 
-@pytest.mark.parametrize("key", [spec.key for spec in SPECS_BY_KEY.values() if spec.param("no_path")])
+@pytest.mark.parametrize("key", [spec.key for spec in AGENT_SPECS_BY_KEY.values() if spec.param("no_path")])
 def test_agent_that_gave_up_stays_idle(key: str) -> None:
     world = make_world([".@."], 0, 2, budget=5)
     walker = world.add(AgentConfig(key, params={"no_path": "give-up"}))
     world.advance(10)
-    world.submit(EditCells(freed=(1,)))
+    world.submit(EditCells(freed_cells=(1,)))
     world.advance(10)
     assert walker.agent.status is Status.GAVE_UP and walker.position == 0

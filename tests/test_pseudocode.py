@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contract import parameter_sets
-from agents.registry import SPECS_BY_KEY
-from sim.commands import EditCells
+from agents.agent_contract import parameter_sets
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.params import Value
 from sim.world import World
+from sim.world_commands import EditCells
 from sim.world_view import WalkerView
-from ui.model.algorithms import KINDS_WITH_PSEUDOCODE, pseudocode_lines_of
-from ui.model.pseudocode import KINDS_WITH_EXECUTED_LINES, ExecutedPseudocode, executed_pseudocode
+from ui.model.executed_pseudocode import KINDS_WITH_EXECUTED_LINES, ExecutedPseudocode, executed_pseudocode
+from ui.model.pseudocode_lines import KINDS_WITH_PSEUDOCODE, pseudocode_lines_of
 
 from .conftest import board_of, drawn, make_world, problems, random_map_rows
 from .naive import BestFirst, Board, DelayedAstar, Place, Row, Tba, TbBfs
@@ -30,7 +30,7 @@ small = problems(side=9, water=False)
 
 def current_line_key(reading: ExecutedPseudocode | None) -> str:
     assert reading is not None
-    return reading.lines[reading.at].key if reading.at >= 0 else ""
+    return reading.lines[reading.current_line_index].key if reading.current_line_index >= 0 else ""
 
 
 def executed_line_keys(reading: ExecutedPseudocode | None) -> set[str]:
@@ -43,7 +43,7 @@ def iter_ticks(problem: Problem, kind: str, budget: int, **params: Value):
     world: World = make_world(rows, start, goal, (kind, params), budget=budget, watched=True)
     before = start
     while world.tick < 150 and world.advance(1):
-        view: WalkerView = world.snapshot().walkers[0]
+        view: WalkerView = world.create_snapshot().walkers[0]
         yield view, before, world
         before = view.position
 
@@ -89,7 +89,7 @@ def test_waiting_agents_highlight_lines_of_their_naive_version(
     for view, before, _ in iter_ticks(problem, kind, budget, mode=mode, **params):
         naive.expanded = 0
         did, reading = naive.tick(INSTANT if mode == "instant" else budget), executed_pseudocode(view, before)
-        assert executed_line_keys(reading) == did and int(view.rows[-1].expanded) == naive.expanded
+        assert executed_line_keys(reading) == did and int(view.log_rows[-1].expanded) == naive.expanded
         assert naive.path or "no_path" in did or current_line_key(reading) == "expand"
         for shown in range(naive.expanded):
             assert executed_line_keys(executed_pseudocode(view, before, shown)) == {"expand"}
@@ -103,7 +103,7 @@ def test_delayed_astar_highlights_lines_of_its_naive_version(problem: Problem, b
     naive: DelayedAstar | None = None
     for view, before, world in iter_ticks(problem, "delayed-astar", budget):
         board, agent = board_of(world.grid), cast(Any, world.walkers[0].agent)
-        aside = int(agent.state[0].aside)
+        aside = int(agent.state_record[0].aside)
         naive = naive or DelayedAstar(
             board, board.at(problem[1]), board.at(problem[2]), board.at(max(aside, 0)), budget
         )
@@ -135,11 +135,11 @@ def test_restart_line_is_highlighted_if_a_change_restarts_the_search(
 ) -> None:
     world = make_world(list(CHANGED), 0, 3, (kind, params), budget=10, watched=True)
     world.advance(1)
-    assert "restart" not in executed_line_keys(executed_pseudocode(world.snapshot().walkers[0], 0))
+    assert "restart" not in executed_line_keys(executed_pseudocode(world.create_snapshot().walkers[0], 0))
     before = world.walkers[0].position
     world.submit(EditCells((11,)))  # far from any way
     world.advance(1)
-    view = world.snapshot().walkers[0]
+    view = world.create_snapshot().walkers[0]
     for shown in (1, None):
         assert ("restart" in executed_line_keys(executed_pseudocode(view, before, shown))) == restarts
 
@@ -147,9 +147,9 @@ def test_restart_line_is_highlighted_if_a_change_restarts_the_search(
 def test_give_up_line_is_highlighted_without_path() -> None:
     world = make_world([".@."], 0, 2, ("rtb-wa", {"no_path": "give-up"}), budget=10, watched=True)
     world.advance(1)
-    reading = executed_pseudocode(world.snapshot().walkers[0], 0)
+    reading = executed_pseudocode(world.create_snapshot().walkers[0], 0)
     assert current_line_key(reading) == "no_path" and executed_line_keys(reading) == {"expand", "no_path"}
-    assert reading is not None and "gives up" in reading.lines[reading.at].text
+    assert reading is not None and "gives up" in reading.lines[reading.current_line_index].text
 
 
 @given(small, st.sampled_from([1, 3]))
@@ -234,7 +234,9 @@ def test_ribs_highlights_pruning_like_its_naive_version(
         elif row.cell == stood:
             assert current_line_key(reading) == "limit"
         elif row.back:
-            assert ("dead" in keys) == (stood in naive.dead) and ("redundant" in keys) == (stood in naive.redundant)
+            assert ("dead" in keys) == (stood in naive.dead_cells) and ("redundant" in keys) == (
+                stood in naive.redundant_cells
+            )
             assert current_line_key(reading) == "back", (
                 "also a redundant cell is left by the way back, whatever could be entered"
             )
@@ -319,7 +321,9 @@ def test_knn_lrta_star_highlights_choice_like_its_naive_version(problem: Problem
         if board.at(problem[2]) not in board.distances(board.at(problem[1])):
             return
         records: Any = world.walkers[0].agent
-        naive = naive or RecordingKnn(**constructor_arguments(make_naive_knn_lrta(world, records.records, 4, cap)))
+        naive = naive or RecordingKnn(
+            **constructor_arguments(make_naive_knn_lrta(world, records.problem_records, 4, cap))
+        )
         naive.tick()
         assert executed_line_keys(executed_pseudocode(view, before)) == naive.did | LOOKS | {"move"}
         assert current_line_key(executed_pseudocode(view, before, 0)) == "expand" and naive.did <= executed_line_keys(
@@ -406,16 +410,16 @@ def test_stale_data_line_is_highlighted_until_data_is_rebuilt(kind: str) -> None
         *make_problem_with_open_corners(3, 30), (kind, {"after_change": "rebuild"}), budget=200, watched=True
     )
     before, used, agent = 0, list[str](), cast(Any, world.walkers[0].agent)
-    cells = [int(c) for c in np.flatnonzero(world.grid.free)[150:154]]
+    cells = [int(c) for c in np.flatnonzero(world.grid.free_mask)[150:154]]
     world.submit(EditCells(tuple(cells)), 3)
     while world.tick < 200:
         was_stale = agent.is_stale or world.tick == 3
         if not world.advance(1):
             break
-        view = world.snapshot().walkers[0]
+        view = world.create_snapshot().walkers[0]
         keys = executed_line_keys(executed_pseudocode(view, before))
         used += [key for key in ("look up", "without data", "expand") if key in keys][:1]
-        if int(view.rows[-1].expanded):
+        if int(view.log_rows[-1].expanded):
             assert ("without data" in keys) == was_stale
         before = view.position
     assert {"without data", used[0]} == set(used) and used[-1] == used[0], "with data, without, with data again"
@@ -426,11 +430,13 @@ def test_record_with_blocked_subgoal_is_dropped() -> None:
         *make_problem_with_open_corners(2, 24), ("knn-lrta", {"records": 60, "direct": False}), watched=True
     )
     world.advance(1)
-    target = world.snapshot().walkers[0].agent.target
+    target = world.create_snapshot().walkers[0].agent.target
     world.submit(EditCells((target,)))
     before = world.walkers[0].position
     world.advance(1)
-    assert {"lost", "select", "ask"} <= executed_line_keys(executed_pseudocode(world.snapshot().walkers[0], before))
+    assert {"lost", "select", "ask"} <= executed_line_keys(
+        executed_pseudocode(world.create_snapshot().walkers[0], before)
+    )
 
 
 @pytest.mark.parametrize("kind, last, params", [("lrta", "move", {}), ("pr-lrta", "follow", {"level": 2})])
@@ -438,29 +444,31 @@ def test_first_tick_of_a_trial_and_finished_agent_have_no_line(kind: str, last: 
     world = make_world(*drawn(M1["map"]), (kind, params), watched=True, trials=2)
     before, keys = world.start, list[str]()
     while world.tick < 2000 and world.advance(1):
-        view = world.snapshot().walkers[0]
+        view = world.create_snapshot().walkers[0]
         keys.append(current_line_key(executed_pseudocode(view, before, None, world.tick)))
         before = view.position
     assert keys.count("") == 1 and set(keys) == {"", last}
     reading = executed_pseudocode(view, before, None, world.tick + 1)
-    assert reading is not None and (reading.at, reading.done) == (-1, frozenset()), "it has arrived, and others go on"
+    assert reading is not None and (reading.current_line_index, reading.done) == (-1, frozenset()), (
+        "it has arrived, and others go on"
+    )
 
 
 def test_every_shipped_agent_has_pseudocode() -> None:
-    assert set(KINDS_WITH_PSEUDOCODE) == set(KINDS_WITH_EXECUTED_LINES) == set(SPECS_BY_KEY)
+    assert set(KINDS_WITH_PSEUDOCODE) == set(KINDS_WITH_EXECUTED_LINES) == set(AGENT_SPECS_BY_KEY)
 
 
 def test_pseudocode_line_keys_are_unique() -> None:
     for kind in KINDS_WITH_PSEUDOCODE:
-        for setting in parameter_sets(SPECS_BY_KEY[kind]):
-            lines = pseudocode_lines_of(kind, {p.name: p.default for p in SPECS_BY_KEY[kind].params} | setting)
+        for setting in parameter_sets(AGENT_SPECS_BY_KEY[kind]):
+            lines = pseudocode_lines_of(kind, {p.name: p.default for p in AGENT_SPECS_BY_KEY[kind].params} | setting)
             keys = [line.key for line in lines if line.key]
             assert lines and len(keys) == len(set(keys)), kind
 
 
 def test_pseudocode_lines_depend_on_parameters() -> None:
     def joined_lines(kind: str, **params: Value) -> str:
-        spec = SPECS_BY_KEY[kind]
+        spec = AGENT_SPECS_BY_KEY[kind]
         return " ".join(
             line.text for line in pseudocode_lines_of(kind, {p.name: p.default for p in spec.params} | params)
         )

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from agents.dt_lrta import DtLrta
 from sim.agent_api import Status
-from sim.commands import EditCells, MoveGoal
 from sim.depth_tree import shipped_tree
 from sim.params import Value
 from sim.world import World
+from sim.world_commands import EditCells, MoveGoal
 from sim.world_view import WalkerView
-from ui.model.pseudocode import ExecutedPseudocode, executed_pseudocode
+from ui.model.executed_pseudocode import ExecutedPseudocode, executed_pseudocode
 
 from .conftest import board_of, make_world, problems
 from .naive import Arc, Board, Place, Row, arc_difference
@@ -62,7 +62,7 @@ class ChangingRun:
         """The agent after the next tick, and what slow motion says of it after so many expansions."""
         before, tick = self.walker.position, self.world.tick
         assert self.world.advance(1) == 1
-        view = self.world.snapshot().walkers[0]
+        view = self.world.create_snapshot().walkers[0]
         return view, lambda shown=None: executed_pseudocode(view, before, shown, tick + 1)
 
 
@@ -149,7 +149,7 @@ def depth_from_oracle(naive: NotingChooser) -> tuple[int, int]:
 
 
 def depth_from_tree(naive: NotingChooser) -> tuple[int, int]:
-    return 2, naive.first_move(shipped_tree().q)[2]
+    return 2, naive.first_move(shipped_tree().presearch_depth)[2]
 
 
 @pytest.mark.parametrize("kind, depth_of", [("oracle-lrta", depth_from_oracle), ("dt-lrta", depth_from_tree)])
@@ -160,7 +160,7 @@ def test_pseudocode_of_depth_choosers_asks_for_the_depth_first(
 ) -> None:
     run = ChangingRun(problem, kind, 1, seed, dmax=dmax, on_unblock=unblock)
     if isinstance(run.walker.agent, DtLrta):  # a tree that always says 2
-        run.walker.agent.tree = replace(shipped_tree(), tree=make_leaf_tree(2))
+        run.walker.agent.depth_tree = replace(shipped_tree(), decision_tree=make_leaf_tree(2))
     naive = NotingChooser(run.board, run.board.at(run.world.start), run.board.at(run.world.goal), dmax, 1)
     naive.resets, naive.depth_of = unblock == "reset", depth_of
     asked = {"probe", "ask"} if kind == "dt-lrta" else {"ask"}
@@ -172,7 +172,7 @@ def test_pseudocode_of_depth_choosers_asks_for_the_depth_first(
         naive.learns, naive.probed = False, 0
         row = naive.tick()
         view, said = run.tick()
-        assert int(view.rows[-1].expanded) == row.expanded + naive.probed
+        assert int(view.log_rows[-1].expanded) == row.expanded + naive.probed
         looked = {"expand", *asked, *({"choose", "learn"} if naive.learns else ())} if row.expanded else set()
         ends = {"no_path"} if naive.status == "no path" else {"move"}
         assert executed_line_keys(said()) == looked | ends | ({"restart"} if row.restarted else set())
@@ -284,7 +284,7 @@ def test_pseudocode_of_ida_star_matches_naive_version(problem: Problem, budget: 
         if naive.expanded > PATIENCE:
             return
         view, said = run.tick()
-        assert int(view.rows[-1].expanded) == used
+        assert int(view.log_rows[-1].expanded) == used
         assert (
             executed_line_keys(said()) == did | ({"restart"} if restarted else set())
             and current_line_key(said()) == end
@@ -298,7 +298,11 @@ def test_pseudocode_of_ida_star_shows_when_it_gives_up() -> None:
     while run.walker.agent.status is Status.ACTIVE:
         _, said = run.tick()
     reading = said()
-    assert current_line_key(reading) == "give up" and reading is not None and "5,000" in reading.lines[reading.at].text
+    assert (
+        current_line_key(reading) == "give up"
+        and reading is not None
+        and "5,000" in reading.lines[reading.current_line_index].text
+    )
 
 
 class NotingG(dict[Place, float]):
@@ -406,7 +410,7 @@ def test_pseudocode_of_pra_star_matches_naive_version(
     state: Any = run.walker.agent
     loc, plan, path, restarts = run.board.at(run.world.start), None, list[Place](), 0
     for _ in run.changes(40):
-        if int(state.state[0].restarts) > restarts:
+        if int(state.state_record[0].restarts) > restarts:
             plan, path, restarts = None, [], restarts + 1
         if run.walker.agent.status is not Status.ACTIVE:
             continue

@@ -69,7 +69,7 @@ def test_present_restores_cpu_affinity(reader: KeyframeReader, monkeypatch: pyte
     monkeypatch.setattr("ui.app.KEYFRAME_READER", reader)
     reading = PendingRead(reader)
     assert os.sched_getaffinity(0) != before
-    app.draw()
+    app.draw_window()
     app.present_frame()
     assert os.sched_getaffinity(0) == before
     reading.end()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import main
-from agents.registry import SPECS
-from sim.files.shipped_files import MAPS, resolve_shipped_file
+from agents.registry import AGENT_SPECS
+from files.shipped_files import MAPS, resolve_shipped_file
 from tools.readme import PAGES, README, agent_source_path, page_with_updated_tables
 
 from .conftest import ROOT
@@ -26,7 +26,7 @@ def test_readme_example_passes_doctest() -> None:
     assert result.attempted > 5 and result.failed == 0
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+@pytest.mark.parametrize("spec", AGENT_SPECS, ids=lambda spec: spec.key)
 def test_agent_table_names_the_right_files(spec: object) -> None:
     text = (ROOT / agent_source_path(spec)).read_text(encoding="utf-8")
     assert f'key="{spec.key}"' in text  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ def test_agents_referring_to_deviations_have_a_section() -> None:
     headings = re.findall(r"^## (.*)$", (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8"), re.MULTILINE)
     named = {name.strip() for heading in headings for name in heading.replace("\\", "").split(",")}
     names = {"RTB-WA*": "Repeated TB-WA*", "RTB-GBFS": "Repeated TB-GBFS"}
-    for spec in SPECS:
+    for spec in AGENT_SPECS:
         if "docs/deviations.md" in (ROOT / agent_source_path(spec)).read_text(encoding="utf-8"):
             assert names.get(spec.name, spec.name) in named, spec.name
 

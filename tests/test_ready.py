@@ -12,15 +12,17 @@ from typing import Any
 
 import pytest
 
-from agents.registry import SPECS
+from agents.registry import AGENT_SPECS
 from agents.warm_up import build_tiny_world, warm_up_agent, warm_up_batches
 from sim.agent_api import Status
-from sim.commands import AgentConfig
 from sim.execution.agent_batch import AgentBatch
-from sim.kernels import batch, cache, jit, ready, sources
-from sim.kernels.jit import JIT_ON
-from sim.kernels.numba_version import IS_NUMBA_SUPPORTED
-from sim.kernels.ready import KernelSet, compile_missing_sets, is_kernel_set_compiled
+from sim.jit import cache, ready, sources
+from sim.jit import decorators as jit
+from sim.jit.decorators import JIT_ON
+from sim.jit.numba_version import IS_NUMBA_SUPPORTED
+from sim.jit.ready import KernelSet, compile_missing_kernel_sets, is_kernel_set_compiled
+from sim.kernels import batch
+from sim.world_commands import AgentConfig
 
 from .conftest import ROOT, run_python
 
@@ -40,8 +42,8 @@ def make_parts(done: list[str], *keys: str) -> list[KernelSet]:
 def test_each_part_is_compiled_once(cache_folder: Path) -> None:
     done: list[str] = []
     told: list[tuple[str, int, int]] = []
-    compile_missing_sets(make_parts(done, "a", "b"), lambda part, i, n: told.append((part.title, i, n)))
-    compile_missing_sets(make_parts(done, "b", "c"))
+    compile_missing_kernel_sets(make_parts(done, "a", "b"), lambda part, i, n: told.append((part.title, i, n)))
+    compile_missing_kernel_sets(make_parts(done, "b", "c"))
     assert done == ["a", "b", "c"] and told == [("A", 0, 2), ("B", 1, 2)]
     assert is_kernel_set_compiled("a") and not is_kernel_set_compiled("d")
 
@@ -51,7 +53,7 @@ def test_loader_preloads_compiled_kernels() -> None:
     """In a program of its own: after the loader nothing is left to be read, nor compiled."""
     walked = "from agents.warm_up import AgentConfig, warm_up_agent; warm_up_agent(AgentConfig('tba'), watched=True)"
     told = run_python(
-        "import agents.registry; from sim.kernels.loading import KernelLoader; from sim.kernels.jit import KERNELS\n"
+        "import agents.registry; from sim.jit.loading import KernelLoader; from sim.jit.decorators import KERNELS\n"
         "loader = KernelLoader('sim.kernels.tba')\n"
         "first = loader.load_next_overload() and [k.__module__ for k in KERNELS if k.overloads]\n"
         "while loader.load_next_overload(): pass\n"
@@ -90,10 +92,10 @@ def test_failed_part_is_not_ready(cache_folder: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        compile_missing_sets([KernelSet("a", "A", fail)])
+        compile_missing_kernel_sets([KernelSet("a", "A", fail)])
     assert not is_kernel_set_compiled("a")
     done: list[str] = []
-    compile_missing_sets(make_parts(done, "a"))
+    compile_missing_kernel_sets(make_parts(done, "a"))
     assert done == ["a"] and is_kernel_set_compiled("a")
 
 
@@ -107,14 +109,14 @@ def test_part_locked_by_another_process_is_compiled_last(cache_folder: Path, mon
         return waits or len(asked) > 1
 
     monkeypatch.setattr(ready, "lock_descriptor", lock)
-    compile_missing_sets(make_parts(done, "a", "b"))
+    compile_missing_kernel_sets(make_parts(done, "a", "b"))
     assert done == ["b", "a"] and asked == [False, False, True]
 
 
 def test_all_parts_are_compiled_without_writable_cache(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ready, "CACHE_FOLDER", cache_folder / "no such folder")
     done: list[str] = []
-    compile_missing_sets(make_parts(done, "a", "b"))
+    compile_missing_kernel_sets(make_parts(done, "a", "b"))
     assert done == ["a", "b"] and not is_kernel_set_compiled("a")
 
 
@@ -123,16 +125,18 @@ def test_all_parts_are_compiled_without_writable_cache(cache_folder: Path, monke
 TINY = """
 import sys
 sys.path.insert(0, {folder!r})
-import sim.kernels
+import sim.jit
 import tiny
-print(tiny.double(21), sum(tiny.double.stats.cache_hits.values()), sim.kernels.CACHE_FOLDER)
+print(tiny.double(21), sum(tiny.double.stats.cache_hits.values()), sim.jit.CACHE_FOLDER)
 """
 
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
     """A module with one small kernel, and a cache of its own."""
-    (tmp_path / "tiny.py").write_text("from sim.kernels.jit import kernel\n@kernel\ndef double(x):\n    return 2 * x\n")
+    (tmp_path / "tiny.py").write_text(
+        "from sim.jit.decorators import kernel\n@kernel\ndef double(x):\n    return 2 * x\n"
+    )
     return tmp_path
 
 
@@ -232,7 +236,7 @@ def test_called_kernel_is_compiled_into_its_caller_and_callable_itself(
         """How many versions there are of the one that is called, and of the other inside of it."""
         module = load_tiny_module()
         assert module.quadruple(21) == 84 and (not calls_double or module.double(4) == 8)
-        return len(module.quadruple.overloads), len(module.double.inner().overloads)
+        return len(module.quadruple.overloads), len(module.double.linkable_form().overloads)
 
     assert called(calls_double=True) == (1, 1)
     assert called(calls_double=True) == (1, 0)
@@ -260,7 +264,7 @@ def three_kernel_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     (folder / "c.py").write_text("LIMIT = 1\n")
     (folder / "b.py").write_text("from sim.kernels import (\n    a,\n    c,\n)\n")
     (folder / "other.py").write_text("import numpy as np\n")
-    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    monkeypatch.setattr(sources, "PROGRAM_FOLDER", tmp_path)
     yield folder
     forget_stamps()
 
@@ -311,8 +315,8 @@ def test_imported_files_match_syntax_tree() -> None:
 
 ALL_PARTS = """
 from agents.warm_up import all_agent_kernel_sets, world_kernel_set
-from sim.kernels.ready import compile_missing_sets
-compile_missing_sets([world_kernel_set(), *all_agent_kernel_sets(watched=False)][:3])
+from sim.jit.ready import compile_missing_kernel_sets
+compile_missing_kernel_sets([world_kernel_set(), *all_agent_kernel_sets(watched=False)][:3])
 """
 
 
@@ -328,23 +332,23 @@ def test_two_concurrent_starts_share_the_cache(tmp_path: Path) -> None:
 
 EVERY_EXAMPLE = """
 import json
-from sim.kernels.jit import KERNELS
-from sim.kernels.ready import compile_missing_sets
+from sim.jit.decorators import KERNELS
+from sim.jit.ready import compile_missing_kernel_sets
 from ui.warmup import all_kernel_sets
-compile_missing_sets(all_kernel_sets())
+compile_missing_kernel_sets(all_kernel_sets())
 def compiled():
     return {f"{k.__module__}.{k.__name__}": sum(k.stats.cache_misses.values()) for k in KERNELS}
 before = compiled()
 from tests.window import make_app
-from ui.model import files
-for path in files.example_files():
-    app = make_app(files.open_any_file(path).scenario)
-    app.window.run("generate")
-    app.window.run("cancel")
+from ui.model import opened_files
+for path in opened_files.example_files():
+    app = make_app(opened_files.open_any_file(path).scenario)
+    app.window.run_command("generate")
+    app.window.run_command("cancel")
     for tick in (1, 2, 40, 3, 60):
-        app.window.player.seek(tick)
+        app.window.player.pause_and_seek(tick)
         for _ in range(4):
-            app.frame(0.05)
+            app.run_frame(0.05)
 print(json.dumps([name for name, count in compiled().items() if count != before.get(name, 0)]))
 """
 
@@ -363,7 +367,7 @@ def test_open_window_compiles_nothing_after_preparation(tmp_path: Path) -> None:
 @pytest.mark.parametrize("watched", [False, True])
 def test_every_agent_kind_completes_the_warm_up_walk(watched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What belongs to the end of a walk would else be compiled while somebody waits for it."""
-    for spec in SPECS:
+    for spec in AGENT_SPECS:
         world = build_tiny_world(watched=watched)
         monkeypatch.setattr("agents.warm_up.build_tiny_world", lambda world=world, **_: world)
         warm_up_agent(AgentConfig(spec.key), watched=watched)
@@ -380,13 +384,13 @@ def test_batch_warm_up_calls_every_batch_kernel(monkeypatch: pytest.MonkeyPatch)
         return lambda self, *given: (called.add(kernel_of(self)), serve(self, *given))[1]
 
     monkeypatch.setattr(
-        AgentBatch, "run_agents_in_slots", recording(AgentBatch.run_agents_in_slots, lambda it: it.kernel)
+        AgentBatch, "run_agents_in_slots", recording(AgentBatch.run_agents_in_slots, lambda it: it.batch_kernel)
     )
     monkeypatch.setattr(AgentBatch, "notify_map_change", recording(AgentBatch.notify_map_change, lambda it: it._change))
     warm_up_batches()
     missed = [name for name, it in vars(batch).items() if name.startswith(("run_", "change_")) and it not in called]
     assert not missed
-    for kernel in (batch.read_digests, batch.read_positions):
+    for kernel in (batch.collect_agent_digests, batch.collect_agent_positions):
         assert kernel.overloads
 
 
@@ -397,12 +401,13 @@ import llvmlite.binding.newpassmanagers
 del llvmlite.binding.newpassmanagers.create_new_module_pass_manager
 """
 SMALL_RUN = """
-from agents.registry import SPECS_BY_KEY
-from sim.commands import AgentConfig
+from agents.registry import AGENT_SPECS_BY_KEY
+from sim.world_commands import AgentConfig
 from sim.grid import Grid
-from sim.kernels import jit, numba_version
+from sim.jit import decorators as jit
+from sim.jit import numba_version
 from sim.world import World
-world = World(Grid.from_text_rows(["....", ".@@.", ".@..", "...."]), 0, 15, SPECS_BY_KEY, budget=2)
+world = World(Grid.from_text_rows(["....", ".@@.", ".@..", "...."]), 0, 15, AGENT_SPECS_BY_KEY, budget=2)
 world.add(AgentConfig("lrta"))
 world.advance(30)
 print(numba_version.IS_NUMBA_SUPPORTED, hasattr(jit, "Kernel"), world.compute_digest())

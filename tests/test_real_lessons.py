@@ -3,8 +3,8 @@
 import time
 from pathlib import Path
 
-from sim.files.yaml import read_yaml
-from ui.model.notes import TUTORIAL_NOTES
+from files.yaml import read_yaml
+from ui.model.tutorial_notes import TUTORIAL_NOTES
 
 from .test_real_window import PATIENCE_S, display, pytestmark, window
 

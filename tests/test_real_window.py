@@ -171,11 +171,11 @@ def test_window_digest_equals_headless_run(window):
         check=True,
     )
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    from ui.model import files
+    from ui.model import opened_files
     from ui.model.session import Session
 
-    session = Session(files.open_any_file(ROOT / "assets/scenarios/bridges.yaml").scenario)
-    session.advance(100_000)
+    session = Session(opened_files.open_any_file(ROOT / "assets/scenarios/bridges.yaml").scenario)
+    session.advance_by_ticks(100_000)
     assert session.run.world.compute_digest() == end["digest"]
     walkers = session.run.world.walkers
     assert [line["digest"] for line in lines] == [session.run.world.walker_digest(w) for w in walkers]

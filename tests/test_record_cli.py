@@ -9,15 +9,15 @@ import pytest
 
 import main
 from cli.record import GIF_FPS
-from sim import commands
-from sim.files.png import png_texts
+from files.png import png_texts
+from sim import world_commands
 from tests.conftest import ROOT
 from tests.filming import read, replay, shown, stage_of
 from ui.draw.layers import LAYER_BY_KEY
 from ui.film import recording_files
-from ui.film.options import WindowPart
+from ui.film.film_options import WindowPart
 from ui.film.replay import ReplaySpec, replay_spec_of_run
-from ui.model import branching, files, session_saving
+from ui.model import branch_actions, opened_files, session_saving
 from ui.model.appearance import appearance_from_view
 from ui.model.session import Session
 
@@ -100,7 +100,7 @@ def test_record_writes_videos_of_the_requested_size_and_rate(
 
 def test_record_reports_the_last_tick_and_digest(run: Any, scenario: Path, tmp_path: Path) -> None:
     _, out, _ = run(scenario, "-o", tmp_path / "a.mkv", *SIZE, "--ticks-per-frame", 4)
-    session = ReplaySpec(files.open_any_file(scenario).scenario).start_rerun()
+    session = ReplaySpec(opened_files.open_any_file(scenario).scenario).start_rerun()
     last = session.seek_to_tick(10_000)
     said = line(out)
     assert said["ticks"] == [0, last] and said["digest"] == session.run.world.compute_digest()
@@ -110,7 +110,7 @@ def test_record_reports_the_last_tick_and_digest(run: Any, scenario: Path, tmp_p
 def test_record_uses_the_view_of_the_scenario(run: Any, scenario: Path, tmp_path: Path) -> None:
     _, out, _ = run(scenario, "-o", tmp_path / "a.png", *SIZE, "--ticks", ":8", "--part", "panel:2", "--no-legend")
     assert line(out)["ticks"] == [0, 7] and line(out)["frames"] == 1
-    opened = files.open_any_file(scenario)
+    opened = opened_files.open_any_file(scenario)
     session = ReplaySpec(opened.scenario).start_rerun()
     session.seek_to_tick(7)
     look = appearance_from_view(opened.scenario.view, LAYER_BY_KEY)
@@ -143,12 +143,12 @@ def test_record_replaces_gif_rates_unsupported_by_browsers(run: Any, scenario: P
 
 
 def test_record_shows_branches_of_a_session_file(run: Any, scenario: Path, tmp_path: Path) -> None:
-    session = Session(files.open_any_file(scenario).scenario)
-    session.advance(3)
-    session.do(commands.SetBudget(7))
-    branching.create_branch_at_current_tick(session)
-    session.do(commands.SetSwitch("gate", True))
-    session.advance(3)
+    session = Session(opened_files.open_any_file(scenario).scenario)
+    session.advance_by_ticks(3)
+    session.submit_command(world_commands.SetBudget(7))
+    branch_actions.create_branch_at_current_tick(session)
+    session.submit_command(world_commands.SetSwitch("gate", True))
+    session.advance_by_ticks(3)
     path = session_saving.save_session(session, tmp_path / "session.yaml")
     _, out, _ = run(path, "-o", tmp_path / "both.png", *SIZE, "--ticks", ":7")
     _, other, _ = run(path, "-o", tmp_path / "branch.png", *SIZE, "--ticks", ":7", "--branch", "branch 1")
@@ -164,8 +164,8 @@ def test_record_shows_branches_of_a_session_file(run: Any, scenario: Path, tmp_p
 def test_record_warns_when_a_session_does_not_match_its_digest(
     run: Any, scenario: Path, tmp_path: Path, target: str
 ) -> None:
-    session = Session(files.open_any_file(scenario).scenario)
-    session.advance(6)
+    session = Session(opened_files.open_any_file(scenario).scenario)
+    session.advance_by_ticks(6)
     path = session_saving.save_session(session, tmp_path / "session.yaml")
     again = (path, "-o", tmp_path / target, *SIZE, "--ticks", ":9")
     assert run(*again)[2] == ""
@@ -209,8 +209,8 @@ def test_record_warns_beyond_the_end_of_a_time_limited_session(
 ) -> None:
     begin, *_, view = SCENARIO.partition("edits:\n  - {tick: 5, block: gate}\n")
     scenario.write_text(begin + limit + view)
-    session = Session(files.open_any_file(scenario).scenario)
-    session.advance(6)
+    session = Session(opened_files.open_any_file(scenario).scenario)
+    session.advance_by_ticks(6)
     path = session_saving.save_session(session, tmp_path / "session.yaml")
     code, out, err = run(path, "-o", tmp_path / target, *SIZE, "--ticks", f":{last + 1}")
     assert code == 0 and line(out)["ticks"][1] == last
@@ -271,7 +271,7 @@ def test_recover_finishes_a_partial_video(run: Any, tmp_path: Path) -> None:
     from ui.film.film import export_video
 
     def told(film: Any) -> None:
-        if film.frames == 6:
+        if film.frame_count == 6:
             raise RuntimeError
 
     with pytest.raises(RuntimeError):

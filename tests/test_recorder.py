@@ -16,25 +16,25 @@ import numpy.typing as npt
 import pygame
 import pytest
 
-from sim import commands
-from sim.files.png import png_bytes, png_texts
+from files.png import png_bytes, png_texts
+from sim import world_commands
 from sim.params import ConfigError, Value
 from tests.conftest import ROOT
 from tests.filming import OPTIONS, SMALL, Clip, read, replay, rgb, setup
 from tests.window import App, make_app, press
 from ui.dialogs.question import QuestionDialog
 from ui.draw.theme import DARK, pack_colour
-from ui.film import recorder, recording_files, video, worker_handle
+from ui.film import recorder, recording_files, video_encoding, worker_handle
 from ui.film.film import FilmCancelled, export_video
-from ui.film.forms import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDialog, film_options_of
-from ui.film.messages import WorkerReport
-from ui.film.options import FilmOptions, WindowPart, output_kind_of
+from ui.film.film_options import FilmOptions, WindowPart, output_kind_of
+from ui.film.record_dialogs import AS_WINDOW, PANEL, PARAMS, ExportDialog, RecordDialog, film_options_of
 from ui.film.recorder import Recorder, interrupted_recordings, recover_recording
-from ui.film.recording import file_size_text, indicator_text
+from ui.film.recording_controller import file_size_text, indicator_text
 from ui.film.replay import replay_spec_of_run
 from ui.film.worker_handle import WorkerHandle
-from ui.model import branching
-from ui.model.adjust import toggle_switch
+from ui.film.worker_messages import WorkerReport
+from ui.model import branch_actions
+from ui.model.value_adjustments import toggle_map_switch
 
 PATIENCE_S = 120.0
 
@@ -186,19 +186,19 @@ def test_repeat_holds_the_last_frame(tmp_path: Path) -> None:
     clip = read(made.finish_file())
     assert clip.count == 7
     assert all((picture == clip.pictures[1]).all() for picture in clip.pictures[2:])
-    assert made.status.frames == made.status.encoded == 7 and made.status.queued_frames == 0
+    assert made.status.frame_count == made.status.encoded_count == 7 and made.status.queued_frames == 0
 
 
 def test_recorder_waits_for_a_slow_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
 
-    def add_slowly(self: video.VideoEncoder, pixels: Pixels) -> None:
+    def add_slowly(self: video_encoding.VideoEncoder, pixels: Pixels) -> None:
         time.sleep(0.01)
         taken.append(int(pixels[0, 0]))
         add(self, pixels)
 
-    add = video.VideoEncoder.add
-    monkeypatch.setattr(video.VideoEncoder, "add", add_slowly)
+    add = video_encoding.VideoEncoder.add
+    monkeypatch.setattr(video_encoding.VideoEncoder, "add", add_slowly)
     made = Recorder(tmp_path / "a.mkv", SMALL, 30)
     most_waiting = 0
     for i in range(30):
@@ -272,7 +272,7 @@ def test_unwritable_targets_are_refused(tmp_path: Path) -> None:
             Recorder(tmp_path / place, SMALL)
         assert len(caught.value.problems) == 1
     with pytest.raises(ConfigError, match="no folder"):
-        recording_files.check_is_writable(tmp_path / "nowhere" / "a.mp4")
+        recording_files.check_path_is_writable(tmp_path / "nowhere" / "a.mp4")
     for options in ({"fps": 0}, {"fps": 500}):
         with pytest.raises(ConfigError, match="fps"):
             Recorder(tmp_path / "a.mp4", SMALL, **options)
@@ -318,9 +318,9 @@ def test_full_disk_stops_recording_and_keeps_its_frames(tmp_path: Path) -> None:
         message == f"{tmp_path / 'talk.mp4'}: the recording stopped: File too large; the recording so far is in {part}"
     )
     found = interrupted_recordings([tmp_path])
-    assert [leftover.part_path for leftover in found] == [part] and found[0].seconds > 0.3
+    assert [leftover.part_path for leftover in found] == [part] and found[0].duration_s > 0.3
     clip = read(recover_recording(part))
-    assert clip.count / 30 == pytest.approx(found[0].seconds)
+    assert clip.count / 30 == pytest.approx(found[0].duration_s)
     assert worst_channel_errors(clip).mean() < 3
     assert not part.exists() and not interrupted_recordings([tmp_path])
 
@@ -353,7 +353,7 @@ def test_killed_recording_loses_less_than_a_second(tmp_path: Path, name: str, fp
     given = max([given, *map(int, process.stdout.read().split())])
     process.communicate()
     found = interrupted_recordings()  # the folder is not named: the journal knows it
-    assert [leftover.target for leftover in found] == [target]
+    assert [leftover.target_path for leftover in found] == [target]
     path = recover_recording(found[0].part_path)
     clip = read(path)
     assert path == target and clip.rate == fps
@@ -386,7 +386,7 @@ def test_unusable_leftovers_are_refused(tmp_path: Path) -> None:
 
 def test_exception_while_filming_keeps_recorded_frames(tmp_path: Path) -> None:
     def told(film: object) -> None:
-        if film.frames == 12:  # type: ignore[attr-defined]
+        if film.frame_count == 12:  # type: ignore[attr-defined]
             raise RuntimeError("a bug")
 
     with pytest.raises(RuntimeError):
@@ -416,7 +416,7 @@ def play_window_until(app: App, studio: WorkerHandle, until_tick: int) -> None:
     app.window.player.play()
     paces = [0.001, 0.016, 0.05, 0.2, 0.016]
     for i in range(400):
-        app.frame(paces[i % len(paces)])
+        app.run_frame(paces[i % len(paces)])
         studio.send_window_changes(app.session, app.window.view_overrides.current_appearance())
         if app.session.tick >= until_tick:
             break
@@ -430,16 +430,16 @@ def read_frame_files(folder: Path) -> list[bytes]:
 def test_window_recording_equals_headless_recording(tmp_path: Path) -> None:
     app = make_app(setup(), (700, 500))
     options = FilmOptions(SMALL, 25, Fraction(1, 2), WindowPart("window"), has_captions=True, hold_s=0.08)
-    app.session.advance(3)
+    app.session.advance_by_ticks(3)
     made = WorkerHandle.start_recording(
         tmp_path / "window/", app.session, options, app.window.view_overrides.current_appearance()
     )
     play_window_until(app, made, 8)
     tick = app.session.tick
-    toggle_switch(app.session, "door")
+    toggle_map_switch(app.session, "door")
     play_window_until(app, made, tick + 5)
     made.stop_recording()
-    report = made.wait(PATIENCE_S)
+    report = made.wait_until_done(PATIENCE_S)
     assert report.is_done and not report.problem, report
     last = app.session.tick
     done = export_video(
@@ -450,7 +450,7 @@ def test_window_recording_equals_headless_recording(tmp_path: Path) -> None:
         app.window.view_overrides.current_appearance(),
     )
     own, other = read_frame_files(tmp_path / "window"), read_frame_files(tmp_path / "headless")
-    assert len(own) == len(other) == report.frames == done.frames > 2 * (last - 3)
+    assert len(own) == len(other) == report.frames == done.frame_count > 2 * (last - 3)
     assert own == other
 
 
@@ -465,20 +465,20 @@ def test_recording_continues_after_seeks_branches_and_resets(tmp_path: Path, mon
         app.window.view_overrides.current_appearance(),
     )
     play_window_until(app, made, 12)
-    assert made.must_simulation_wait or made.report.tick >= 6
+    assert made.must_simulation_wait or made.last_report.tick >= 6
     wait_until(lambda: not made.must_simulation_wait)
-    app.session.seek(4)
+    app.session.seek_to_tick(4)
     made.send_window_changes(app.session, app.window.view_overrides.current_appearance())
-    app.session.do(commands.SetBudget(9))
+    app.session.submit_command(world_commands.SetBudget(9))
     app.window.set_theme("light")
     play_window_until(app, made, 7)
-    branching.create_branch_at_current_tick(app.session)
+    branch_actions.create_branch_at_current_tick(app.session)
     play_window_until(app, made, 10)
     app.session.start_over(keeps_map=True)
     made.send_window_changes(app.session, app.window.view_overrides.current_appearance())
     play_window_until(app, made, 3)
     made.stop_recording()
-    report = made.wait(PATIENCE_S)
+    report = made.wait_until_done(PATIENCE_S)
     assert report.is_done and not report.problem, report
     clip = read(Path(report.path))
     assert clip.count == report.frames and clip.count >= 12 + 3 + 3 + 4
@@ -492,9 +492,9 @@ from tests.window import make_app
 from ui.film.worker_handle import WorkerHandle
 app = make_app(setup(script=()))
 studio = WorkerHandle.start_recording(sys.argv[1], app.session, OPTIONS, app.window.view_overrides.current_appearance())
-app.session.advance(12)
+app.session.advance_by_ticks(12)
 studio.send_window_changes(app.session, app.window.view_overrides.current_appearance())
-while studio.report.tick < 11:
+while studio.last_report.tick < 11:
     time.sleep(0.02)
 print("filmed", flush=True)
 time.sleep(100)
@@ -519,18 +519,18 @@ def test_studio_reports_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     dead = WorkerHandle.start_recording(
         tmp_path / "b.mp4", app.session, OPTIONS, app.window.view_overrides.current_appearance()
     )
-    dead._process.kill()
-    report = bad.wait(PATIENCE_S)
+    dead._worker_process.kill()
+    report = bad.wait_until_done(PATIENCE_S)
     assert report.is_done and "cannot be written" in report.problem
-    report = dead.wait(PATIENCE_S)
+    report = dead.wait_until_done(PATIENCE_S)
     assert report.is_done and "ended unexpectedly" in report.problem
     assert not dead.must_simulation_wait and not bad.must_simulation_wait
 
 
 def test_export_reports_progress_and_can_be_cancelled(tmp_path: Path) -> None:
     app = make_app(setup())
-    app.session.advance(8)
-    branching.create_branch_at_current_tick(app.session)
+    app.session.advance_by_ticks(8)
+    branch_actions.create_branch_at_current_tick(app.session)
     run = replay_spec_of_run(app.session.run)
     made = WorkerHandle.start_export(
         tmp_path / "a.gif", run, (0, 20), OPTIONS, app.window.view_overrides.current_appearance()
@@ -542,33 +542,35 @@ def test_export_reports_progress_and_can_be_cancelled(tmp_path: Path) -> None:
         replace(OPTIONS, hold_s=60.0, fps=240),
         app.window.view_overrides.current_appearance(),
     )
-    report = made.wait(PATIENCE_S)
+    report = made.wait_until_done(PATIENCE_S)
     assert report.frames == 20 and report.share == 1.0 and Path(report.path).name == "a.gif", report
     assert report.bytes == (tmp_path / "a.gif").stat().st_size, "of the .gif, not of what it was made from"
     assert read(tmp_path / "a.gif").count == 20
     endless.cancel()
-    report = endless.wait(PATIENCE_S)
+    report = endless.wait_until_done(PATIENCE_S)
     assert report.is_done and (report.is_cancelled or report.path)
 
 
 def test_f9_records_and_reports_the_result(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
     press(app, pygame.K_F9)
-    assert isinstance(app.window.dialogs.open_one, RecordDialog)
-    app.window.dialogs.open_one.values |= {"size": "640 x 360", "captions": True}
+    assert isinstance(app.window.dialogs.current_dialog, RecordDialog)
+    app.window.dialogs.current_dialog.values |= {"size": "640 x 360", "captions": True}
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.open_one is None and app.window.recording.is_on
-    app.session.advance(3)
-    toggle_switch(app.session, "door")
-    app.session.advance(6)
-    app.frame(0.0)
+    assert app.window.dialogs.current_dialog is None and app.window.recording_controller.is_recording
+    app.session.advance_by_ticks(3)
+    toggle_map_switch(app.session, "door")
+    app.session.advance_by_ticks(6)
+    app.run_frame(0.0)
     press(app, pygame.K_F9)
-    assert not app.window.recording.is_on
+    assert not app.window.recording_controller.is_recording
     done: list[str] = []
 
     def is_message_shown() -> bool:
-        app.frame(0.0)
-        done[:] = [text for text in app.window.state.messages.queued_message_texts() if text.startswith("Recorded ")]
+        app.run_frame(0.0)
+        done[:] = [
+            text for text in app.window.ui_state.message_queue.queued_message_texts() if text.startswith("Recorded ")
+        ]
         return bool(done)
 
     wait_until(is_message_shown)
@@ -582,19 +584,19 @@ def test_f9_at_the_end_of_a_run_offers_export() -> None:
     """It recorded one still picture there, for nothing moves any more."""
     app = make_app(setup(script=()))
     press(app, pygame.K_F9)
-    assert type(app.window.dialogs.open_one) is RecordDialog
+    assert type(app.window.dialogs.current_dialog) is RecordDialog
     press(app, pygame.K_ESCAPE)
-    app.session.advance(10_000)
+    app.session.advance_by_ticks(10_000)
     assert app.session.run.is_over
     press(app, pygame.K_F9)
-    dialog = app.window.dialogs.open_one
+    dialog = app.window.dialogs.current_dialog
     assert isinstance(dialog, ExportDialog)
     assert (dialog.values["from_tick"], dialog.values["to_tick"]) == (0, app.session.tick)
     press(app, pygame.K_ESCAPE)
     press(app, pygame.K_LEFT)
-    wait_until(lambda: (app.frame(0.0), not app.session.run.is_over)[1])
+    wait_until(lambda: (app.run_frame(0.0), not app.session.run.is_over)[1])
     press(app, pygame.K_F9)
-    assert type(app.window.dialogs.open_one) is RecordDialog, "from there on there is something to record"
+    assert type(app.window.dialogs.current_dialog) is RecordDialog, "from there on there is something to record"
 
 
 @pytest.mark.parametrize("is_running", [True, False])
@@ -612,8 +614,10 @@ def told(app: App, beginning: str) -> str:
     found: list[str] = []
 
     def is_message_shown() -> bool:
-        app.frame(0.0)
-        found[:] = [text for text in app.window.state.messages.queued_message_texts() if text.startswith(beginning)]
+        app.run_frame(0.0)
+        found[:] = [
+            text for text in app.window.ui_state.message_queue.queued_message_texts() if text.startswith(beginning)
+        ]
         return bool(found)
 
     wait_until(is_message_shown)
@@ -632,31 +636,32 @@ def test_deleted_folder_stops_recording_with_one_message(tmp_path: Path) -> None
         ("png", "was deleted, so the pictures are lost"),
     ):
         app = make_app(setup(script=()))
-        app.window.recording.start_recording(usual(format=kind))
-        filming = app.window.recording.active_recording
+        app.window.recording_controller.start_recording(usual(format=kind))
+        filming = app.window.recording_controller.active_recording
         assert filming is not None
-        app.session.advance(3)
-        app.frame(0.0)
-        wait_until(lambda filming=filming: filming.report.tick >= 2)  # type: ignore[misc]
+        app.session.advance_by_ticks(3)
+        app.run_frame(0.0)
+        wait_until(lambda filming=filming: filming.last_report.tick >= 2)  # type: ignore[misc]
         shutil.rmtree(folder)
-        app.session.advance(2)
-        app.frame(0.0)
+        app.session.advance_by_ticks(2)
+        app.run_frame(0.0)
         said = told(app, str(folder))
         assert "the recording stopped: No such file or directory" in said and lost in said
-        assert not app.window.recording.is_on, "it is told at once, not when F9 stops it"
+        assert not app.window.recording_controller.is_recording, "it is told at once, not when F9 stops it"
 
 
 def test_export_to_taken_name_reports_the_numbered_name(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
-    app.session.advance(4)
+    app.session.advance_by_ticks(4)
     folder = tmp_path / "recordings"
     folder.mkdir()
     (folder / "a0-vs-a1-ticks-1-2.mp4").write_text("mine")
     for _ in range(2):
-        app.window.recording.start_export(usual(from_tick=1, to_tick=2))
+        app.window.recording_controller.start_export(usual(from_tick=1, to_tick=2))
     names = [f"a0-vs-a1-ticks-1-2-{number}.mp4" for number in (2, 3)]
     assert [
-        text.removeprefix("Exporting ticks 1 to 2 to ") for text in app.window.state.messages.queued_message_texts()
+        text.removeprefix("Exporting ticks 1 to 2 to ")
+        for text in app.window.ui_state.message_queue.queued_message_texts()
     ] == names
     for name in names:
         assert told(app, f"Recorded {folder / name}").endswith("kB")
@@ -665,8 +670,8 @@ def test_export_to_taken_name_reports_the_numbered_name(tmp_path: Path) -> None:
 
 def test_one_tick_range_exports_one_frame(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
-    app.session.advance(4)
-    app.window.recording.start_export(usual(from_tick=2, to_tick=2, format="gif", frames_per_second="25"))
+    app.session.advance_by_ticks(4)
+    app.window.recording_controller.start_export(usual(from_tick=2, to_tick=2, format="gif", frames_per_second="25"))
     path = tmp_path / "recordings" / "a0-vs-a1-ticks-2-2.gif"
     assert told(app, "Exporting") == f"Exporting tick 2 to {path.name}"
     size = told(app, "Recorded").removeprefix(f"Recorded {path}: 1 frame, ")
@@ -675,8 +680,8 @@ def test_one_tick_range_exports_one_frame(tmp_path: Path) -> None:
 
 def test_recording_stopped_at_first_tick_has_one_frame(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
-    app.window.recording.start_recording(usual())
-    app.window.recording.stop_recording()
+    app.window.recording_controller.start_recording(usual())
+    app.window.recording_controller.stop_recording()
     assert ": 1 frame, " in told(app, "Recorded")
 
 
@@ -685,49 +690,55 @@ def test_unwritable_recording_folder_is_reported_in_the_form(tmp_path: Path, key
     (tmp_path / "recordings").write_text("in the way")
     app = make_app(setup(script=()))
     press(app, key, 0 if key == pygame.K_F9 else pygame.KMOD_LALT)
-    dialog = app.window.dialogs.open_one
+    dialog = app.window.dialogs.current_dialog
     assert isinstance(dialog, RecordDialog)
     dialog.values |= {"size": "640 x 360"}
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.open_one is dialog and dialog.values["size"] == "640 x 360"
+    assert app.window.dialogs.current_dialog is dialog and dialog.values["size"] == "640 x 360"
     assert dialog.problem == f"{tmp_path / 'recordings'}: expected a folder, got a file"
-    assert not app.window.recording.is_on and not app.window.recording.exports and not app.window.state.messages.waiting
+    assert (
+        not app.window.recording_controller.is_recording
+        and not app.window.recording_controller.active_exports
+        and not app.window.ui_state.message_queue.queued_messages
+    )
     (tmp_path / "recordings").unlink()
     (tmp_path / "recordings").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "access", lambda path, mode: False)
         press(app, pygame.K_RETURN)
-    assert app.window.dialogs.open_one is dialog and "cannot be written" in dialog.problem
+    assert app.window.dialogs.current_dialog is dialog and "cannot be written" in dialog.problem
 
 
 def test_range_after_end_of_run_is_reported_in_the_form() -> None:
     app = make_app(setup(script=()))
-    app.session.advance(10_000)
+    app.session.advance_by_ticks(10_000)
     end = app.session.tick
-    app.window.recording.open_export_dialog(0, end)
-    dialog = app.window.dialogs.open_one
+    app.window.recording_controller.open_export_dialog(0, end)
+    dialog = app.window.dialogs.current_dialog
     assert isinstance(dialog, ExportDialog)
     dialog.values |= {"from_tick": end + 5, "to_tick": end + 9}
     dialog.rebuild_widgets()
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.open_one is dialog
+    assert app.window.dialogs.current_dialog is dialog
     assert dialog.problem == f"from tick: expected at most {end:,}, the last tick of the run, got {end + 5:,}"
 
 
 def test_forward_seek_is_a_cut_in_the_recording(tmp_path: Path) -> None:
     app = make_app(setup(script=()))
-    app.session.advance(12)
-    app.window.player.seek(2)
-    app.frame(0.0)
-    app.window.recording.start_recording({param.name: param.default for param in PARAMS} | {"size": "640 x 360"})
-    app.session.advance(2)
-    app.frame(0.0)
+    app.session.advance_by_ticks(12)
+    app.window.player.pause_and_seek(2)
+    app.run_frame(0.0)
+    app.window.recording_controller.start_recording(
+        {param.name: param.default for param in PARAMS} | {"size": "640 x 360"}
+    )
+    app.session.advance_by_ticks(2)
+    app.run_frame(0.0)
     press(app, pygame.K_END)
     assert app.session.tick == 12
-    filming = app.window.recording.active_recording
+    filming = app.window.recording_controller.active_recording
     assert filming is not None
-    app.window.recording.stop_recording()
-    report = filming.wait(PATIENCE_S)
+    app.window.recording_controller.stop_recording()
+    report = filming.wait_until_done(PATIENCE_S)
     assert report.frames == 3, "ticks 2, 3 and 12: a tick is filmed when time has passed it"
     assert read(Path(report.path)).count == 3
 
@@ -740,16 +751,16 @@ def test_leftover_recording_is_offered_at_start(tmp_path: Path) -> None:
         made.add(board(i))
     made.stop_without_finishing()
     app = make_app(setup())
-    app.window.recording.offer_interrupted_recordings(is_busy=False)
+    app.window.recording_controller.offer_interrupted_recordings(is_busy=False)
     assert (
-        isinstance(app.window.dialogs.open_one, QuestionDialog)
-        and "lost.mp4: 1.0 s of video" in app.window.dialogs.open_one.text
+        isinstance(app.window.dialogs.current_dialog, QuestionDialog)
+        and "lost.mp4: 1.0 s of video" in app.window.dialogs.current_dialog.text
     )
-    app.frame(0.0)
+    app.run_frame(0.0)
     press(app, pygame.K_RETURN)
     assert read(folder / "lost.mp4").count == 30
-    app.window.recording.offer_interrupted_recordings(is_busy=False)
-    assert app.window.dialogs.open_one is None
+    app.window.recording_controller.offer_interrupted_recordings(is_busy=False)
+    assert app.window.dialogs.current_dialog is None
 
 
 def test_form_values_give_film_options() -> None:
@@ -773,15 +784,15 @@ _PEAK = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from ui.film import video
-from ui.film.options import GIF, Encoding
+from ui.film import video_encoding
+from ui.film.film_options import GIF, Encoding
 folder, frames = Path(sys.argv[1]), int(sys.argv[2])
 with open(folder / "a.mkv", "wb", buffering=0) as file:
-    encoder = video.VideoEncoder(file, (640, 480), Encoding(GIF, 20), threads=1)
+    encoder = video_encoding.VideoEncoder(file, (640, 480), Encoding(GIF, 20), threads=1)
     for i in range(frames):
         encoder.add(np.full((480, 640), i, np.uint32))
     encoder.close()
-video.convert_part_file(folder / "a.mkv", folder / "a.gif")
+video_encoding.convert_part_file(folder / "a.mkv", folder / "a.gif")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

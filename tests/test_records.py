@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim import records
+from sim import problem_records
 from sim.grid import Grid
 from sim.kernels import records as kernels
-from sim.kernels.route import trace_path_to
+from sim.kernels.route import trace_path_from_root
 from sim.kernels.search import new_search
 from sim.movement import Movement
-from sim.prepared import fetch_data
+from sim.prepared_data import fetch_data
 
 from . import naive_databases
 from .conftest import board_of, drawn, movements, problems, random_map_rows
@@ -25,19 +25,19 @@ def record_of(grid: Grid, start: int, goal: int) -> tuple[list[int], list[int]]:
     """The path of a problem and its record, both as cells."""
     way, record = np.zeros(grid.cells, np.int32), np.zeros(grid.cells + 1, np.int32)
     search = new_search(grid.cells)
-    count, _ = kernels.solve_and_compress(grid.ground, search, start, goal, way, record)
-    length = int(trace_path_to(grid.ground, search, goal, way)) if count else 0
+    count, _ = kernels.solve_problem_and_compress_path(grid.map_arrays, search, start, goal, way, record)
+    length = int(trace_path_from_root(grid.map_arrays, search, goal, way)) if count else 0
     return way[:length].tolist(), record[:count].tolist()
 
 
 def test_record_of_a_problem_whose_start_is_its_goal_fits_on_a_map_of_one_cell() -> None:
     assert record_of(Grid.from_text_rows(["."]), 0, 0) == ([0], [0, 0])
-    assert records._RecordSolver(Grid.from_text_rows(["."])).record.size == 2
+    assert problem_records._RecordSolver(Grid.from_text_rows(["."])).record.size == 2
 
 
 def make_records(grid: Grid, count: int, seed: int = 1) -> kernels.ProblemRecords:
     tables: kernels.ProblemRecords = fetch_data(
-        records.problem_records_recipe({"records": count, "seed": seed}), grid
+        problem_records.problem_records_recipe({"records": count, "seed": seed}), grid
     ).tables
     return tables
 
@@ -88,14 +88,14 @@ def test_kd_tree_finds_the_records_of_exhaustive_search(count: int, seed: int, a
             for r, (a, b) in enumerate(zip(*ends, strict=True))
         ]
         expected = [r for _, r in sorted(pairs)[:asked]]
-        found = int(kernels.find_similar_records(grid.ground, tables, s, goal, similar))
+        found = int(kernels.find_similar_records(grid.map_arrays, tables, s, goal, similar))
         assert similar.records[:found].tolist() == expected
 
 
 @pytest.mark.parametrize("count", [0, 8, 9, 200, 333])
 def test_kd_tree_splits_each_part_along_the_axes_in_turn(count: int) -> None:
     ends = np.random.default_rng(count).integers(0, 50, (count, 4)).astype(np.int32)
-    order = records.kd_tree_order(ends)
+    order = problem_records.kd_tree_order(ends)
     assert sorted(order.tolist()) == list(range(count))
     parts = [(0, count, 0)]
     while parts:
@@ -111,7 +111,7 @@ def test_records_depend_on_the_seed_but_not_on_core_count(monkeypatch: pytest.Mo
     tables = []
     for cores in (1, 3):
         monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
-        making = records._build_records(grid, 200, 5)
+        making = problem_records._build_records(grid, 200, 5)
         try:
             while True:
                 next(making)
@@ -126,7 +126,7 @@ def test_records_depend_on_the_seed_but_not_on_core_count(monkeypatch: pytest.Mo
 
 def test_record_problems_are_drawn_from_the_largest_component() -> None:
     grid = Grid.from_text_rows(["..@.....", "..@.....", "@@@....."])
-    pairs = records.random_problem_pairs(grid, 300, 1)
+    pairs = problem_records.random_problem_pairs(grid, 300, 1)
     drawn_cells = {cell for pair in pairs for cell in pair}
     assert drawn_cells == {cell for cell in range(grid.cells) if grid.xy(cell)[0] > 2}
     assert all(a != b for a, b in pairs)
@@ -137,4 +137,4 @@ def test_map_without_solvable_pairs_has_no_records(rows: list[str]) -> None:
     grid = Grid.from_text_rows(rows)
     tables = make_records(grid, 10)
     assert tables.offsets.tolist() == [0] and tables.cells.size == 0
-    assert int(kernels.find_similar_records(grid.ground, tables, 0, 0, kernels.new_similar_records(3))) == 0
+    assert int(kernels.find_similar_records(grid.map_arrays, tables, 0, 0, kernels.new_similar_records(3))) == 0

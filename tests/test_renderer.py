@@ -23,38 +23,38 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
-from sim import commands
+from agents.registry import AGENT_SPECS_BY_KEY
+from sim import world_commands
 from sim.abstraction import fetch_abstraction, region_map, top_level_number
-from sim.commands import AgentConfig
-from sim.generate import generate_map
 from sim.grid import Grid
+from sim.jit.decorators import JIT_ON
 from sim.kernels import learned, log, octile
-from sim.kernels.jit import JIT_ON
 from sim.kernels.search import begin_search, expand_best_cells, new_search
+from sim.map_generators import generate_map
 from sim.world import World
-from ui.draw import marks
-from ui.draw.cells import CellFlags, PanelContent, update_all_panels
-from ui.draw.heat import HeatScale, heat_scale_for_peak
+from sim.world_commands import AgentConfig
+from ui.draw import marker_shapes
+from ui.draw.heat_scale import HeatScale, heat_scale_for_peak
 from ui.draw.kernels import cell_flags as bits
 from ui.draw.layers import LAYERS, contours
-from ui.draw.legend import draw_colour_bar, draw_layer_swatch
+from ui.draw.legend_swatches import draw_colour_bar, draw_layer_swatch
 from ui.draw.map_colours import (
     detour_colour,
+    fill_colour_table,
     group_colours,
     heat_cell_colour,
     heat_dot_colour,
     heat_edge_colour,
     heat_pixel_colour,
     region_colours,
-    table_of_fill_colours,
 )
 from ui.draw.map_painter import RECENT_TICKS, ToolPreview
-from ui.draw.renderer import MapRenderer
+from ui.draw.map_renderer import MapRenderer
+from ui.draw.panel_content import CellFlags, PanelContent, update_flags_and_heat_of_panels
 from ui.draw.theme import DARK, DIVERGING, LIGHT, PALETTES, Colour, Palette, mix_colours, pack_colour
-from ui.draw.thumb import draw_thumbnail
+from ui.draw.thumbnails import draw_thumbnail
 from ui.model.camera import Camera, camera_fitting_map
-from ui.model.layers import HeatSetting, LayerState
+from ui.model.layer_state import HeatSetting, LayerState
 from ui.model.trails import Trail
 
 from .conftest import drawn
@@ -80,7 +80,7 @@ class Stage:
     """A watched world with what the window keeps for each of its agents."""
 
     def __init__(self, grid: Grid, start: int, goal: int, agents=AGENTS[:1], budget: int = 20) -> None:
-        self.world = World(grid, start, goal, SPECS_BY_KEY, budget=budget, watched=True, measures=False)
+        self.world = World(grid, start, goal, AGENT_SPECS_BY_KEY, budget=budget, watched=True, measures=False)
         for key, params in agents:
             self.world.add(AgentConfig(key, params=params))
         self.trails = [Trail(w.position, 0, grid) for w in self.world.walkers]
@@ -94,27 +94,27 @@ class Stage:
         for _ in range(ticks):
             self.world.advance(1)
             for walker, trail in zip(self.world.walkers, self.trails, strict=True):
-                trail.append(walker.rows)
+                trail.append_rows(walker.log_rows)
 
     def do(self, command) -> None:
         self.world.submit(command)
         self.world.apply_due_changes()
 
     def refresh(self, heat: HeatSetting | None = None, **keywords) -> HeatScale:
-        snapshot = self.world.snapshot()
+        snapshot = self.world.create_snapshot()
         shown = [
             PanelContent(c, snapshot, w, t) for c, w, t in zip(self.cells, snapshot.walkers, self.trails, strict=True)
         ]
-        return update_all_panels(shown, heat or HeatSetting(), **keywords)
+        return update_flags_and_heat_of_panels(shown, heat or HeatSetting(), **keywords)
 
     def draw(
         self, camera: Camera, size, layers: LayerState, palette: Palette = DARK, *, panel=0, at=(0, 0), **keywords
     ):
-        scale = self.refresh(layers.heat)
+        scale = self.refresh(layers.heat_setting)
         surface = pygame.Surface((size[0] + at[0] + 7, size[1] + at[1] + 5), 0, 32)
         surface.fill((255, 0, 255))
-        snapshot = self.world.snapshot()
-        MapRenderer().draw(
+        snapshot = self.world.create_snapshot()
+        MapRenderer().draw_map(
             surface,
             (*at, *size),
             camera,
@@ -197,7 +197,7 @@ def naive_words(grid: Grid, view) -> list[int]:
 
 def naive_band(value: float, scale: HeatScale) -> int:
     """How many of the limits lie below the value."""
-    return sum(Fraction(value) > Fraction(limit) for limit in scale.limits) if value > 0 else 0
+    return sum(Fraction(value) > Fraction(limit) for limit in scale.band_limits) if value > 0 else 0
 
 
 def heat_colour(value: float, scale: HeatScale, palette: Palette, zoom: float = 1.0) -> Colour | None:
@@ -206,7 +206,7 @@ def heat_colour(value: float, scale: HeatScale, palette: Palette, zoom: float = 
     if not band:
         return None
     colour = scale.band_colours(palette)[min(band, scale.band_count) - 1]
-    is_dot = band == 1 and scale.setting.kind == "visits"
+    is_dot = band == 1 and scale.heat_setting.kind == "visits"
     return colour if not is_dot else None if zoom >= 3.0 else mix_colours(palette.free, colour, 0.5)
 
 
@@ -217,10 +217,10 @@ def heat_values(walker, kind: str, grid: Grid | None = None) -> list[float]:
         values = zip(known, search.nodes["g"].tolist(), strict=True)
         return [max(g, 0.5) if is_known and g < float("inf") else 0.0 for is_known, g in values]
     if kind == "visits":
-        return walker.visits.tolist()
+        return walker.visit_counts.tolist()
     if kind == "expansions":
         return walker.agent.search.heat.tolist()
-    return [learned.learned_h_excess(walker.agent.learned, cell) for cell in range(walker.visits.size)]
+    return [learned.learned_h_excess(walker.agent.learned_heuristic, cell) for cell in range(walker.visits.size)]
 
 
 def expected_cell_fill(
@@ -248,10 +248,12 @@ class Expected:
         self, stage: Stage, panel: int, layers: LayerState, palette: Palette, scale: HeatScale, zoom: float = 1.0
     ) -> None:
         self.grid, self.palette, self.scale, self.zoom = stage.grid, palette, scale, zoom
-        walker = stage.world.snapshot().walkers[panel]
+        walker = stage.world.create_snapshot().walkers[panel]
         self.view = walker.agent
-        self.shown = {key for key, is_on in layers.visible.items() if is_on}
-        self.values = None if layers.heat.kind == "off" else heat_values(walker, layers.heat.kind, stage.grid)
+        self.shown = {key for key, is_on in layers.layer_visibility.items() if is_on}
+        self.values = (
+            None if layers.heat_setting.kind == "off" else heat_values(walker, layers.heat_setting.kind, stage.grid)
+        )
 
     def colour(self, x: int, y: int, has_ring: bool = False) -> Colour:
         grid = self.grid
@@ -328,7 +330,7 @@ def test_cell_flags_and_bands_match_naive_version_after_random_actions(seed):
         if chance.random() < 0.3:
             continue  # the window does not look after every tick
         scale = stage.refresh(heat)
-        for cells, walker in zip(stage.cells, stage.world.snapshot().walkers, strict=True):
+        for cells, walker in zip(stage.cells, stage.world.create_snapshot().walkers, strict=True):
             assert cells.flags.tolist() == naive_words(stage.grid, walker.agent)
             if heat.kind != "off":
                 assert cells.heat_bands.tolist() == [
@@ -345,13 +347,13 @@ def random_action(stage: Stage, chance: random.Random) -> None:
         case "edit":
             cells = chance.choices(range(grid.cells), k=chance.randrange(12))
             blocked, freed = cells[::2], cells[1::2]
-            stage.do(commands.EditCells(tuple(c for c in blocked if c != world.goal), tuple(freed)))
+            stage.do(world_commands.EditCells(tuple(c for c in blocked if c != world.goal), tuple(freed)))
         case "goal":
-            stage.do(commands.MoveGoal(chance.randrange(grid.cells)))
+            stage.do(world_commands.MoveGoal(chance.randrange(grid.cells)))
         case "param":
             walker = world.walkers[0]
             if walker.spec.param("weight"):
-                stage.do(commands.SetParam(walker.id, "weight", chance.choice([1.0, 2.5])))
+                stage.do(world_commands.SetParam(walker.id, "weight", chance.choice([1.0, 2.5])))
         case "back in time":
             earlier = copy.deepcopy((world, stage.trails))
             stage.run(3)
@@ -376,7 +378,7 @@ def test_cell_flags_follow_a_replaced_agent():
     other.run(3)
     stage.world, stage.trails = other.world, other.trails
     stage.refresh()
-    assert stage.cells[0].flags.tolist() == naive_words(stage.grid, stage.world.snapshot().walkers[0].agent)
+    assert stage.cells[0].flags.tolist() == naive_words(stage.grid, stage.world.create_snapshot().walkers[0].agent)
 
 
 @pytest.mark.parametrize("kind", ["visits", "expansions", "g"])
@@ -385,9 +387,9 @@ def test_cell_flags_are_right_when_a_panel_switches_agents(kind):
     heat, cells = HeatSetting(kind), CellFlags()
     for tick in range(12):
         stage.run(1)
-        snapshot, shown = stage.world.snapshot(), tick // 2 % 2
+        snapshot, shown = stage.world.create_snapshot(), tick // 2 % 2
         walker = snapshot.walkers[shown]
-        scale = update_all_panels([PanelContent(cells, snapshot, walker, stage.trails[shown])], heat)
+        scale = update_flags_and_heat_of_panels([PanelContent(cells, snapshot, walker, stage.trails[shown])], heat)
         assert cells.flags.tolist() == naive_words(stage.grid, walker.agent)
         assert cells.heat_bands.tolist() == [
             naive_band(value, scale) for value in heat_values(walker, kind, stage.grid)
@@ -399,12 +401,12 @@ def test_panels_updated_at_different_times_see_every_edit():
     chance = random.Random(3)
     for _ in range(40):
         cells = chance.choices(range(stage.grid.cells), k=4)
-        stage.do(commands.EditCells(tuple(c for c in cells[:2] if c != stage.world.goal), tuple(cells[2:])))
+        stage.do(world_commands.EditCells(tuple(c for c in cells[:2] if c != stage.world.goal), tuple(cells[2:])))
         stage.run(chance.randrange(2))
         panel = chance.randrange(2)
-        snapshot = stage.world.snapshot()
+        snapshot = stage.world.create_snapshot()
         shown = PanelContent(stage.cells[panel], snapshot, snapshot.walkers[panel], stage.trails[panel])
-        update_all_panels([shown], HeatSetting())
+        update_flags_and_heat_of_panels([shown], HeatSetting())
         assert stage.cells[panel].flags.tolist() == naive_words(stage.grid, snapshot.walkers[panel].agent)
 
 
@@ -425,14 +427,14 @@ def test_shortcut_search_is_shown_and_survives_edits():
     only_there = np.flatnonzero((words & bits.DETOUR != 0) & (words & bits.KNOWN == 0)).tolist()
     assert len(only_there) > 20
     for cell in only_there[::7]:
-        for edit in (commands.EditCells(blocked=(cell,)), commands.EditCells(freed=(cell,))):
+        for edit in (world_commands.EditCells(blocked_cells=(cell,)), world_commands.EditCells(freed_cells=(cell,))):
             stage.do(edit)
             stage.refresh()
             assert_flags_match_naive(stage)
 
 
 def assert_flags_match_naive(stage: Stage) -> None:
-    for cells, walker in zip(stage.cells, stage.world.snapshot().walkers, strict=True):
+    for cells, walker in zip(stage.cells, stage.world.create_snapshot().walkers, strict=True):
         assert cells.flags.tolist() == naive_words(stage.grid, walker.agent)
 
 
@@ -443,13 +445,13 @@ def test_difference_heat_is_visits_of_a_minus_b(is_log, compared):
     stage.run(80)
     heat = HeatSetting("difference", is_log)
     scale = stage.refresh(heat, compared=compared)
-    a, b = (heat_values(stage.world.snapshot().walkers[i], "visits") for i in compared)
+    a, b = (heat_values(stage.world.create_snapshot().walkers[i], "visits") for i in compared)
     assert a != b
     bands = stage.cells[0].heat_bands.copy()
     surface, _ = stage.draw(Camera(1.0), (30, 20), layers_with(heat=heat))  # compares the panels (0, 1)
     for cell in range(stage.grid.cells):
         apart = a[cell] - b[cell]
-        steps = (*scale.limits[1:], 10**9)
+        steps = (*scale.band_limits[1:], 10**9)
         size = next(i for i, limit in enumerate(steps) if abs(apart) <= limit) if apart else -1
         code = 0 if size < 0 else 2 * size + (1 if apart < 0 else 2)
         assert bands[cell] == code
@@ -463,7 +465,7 @@ def test_difference_heat_is_visits_of_a_minus_b(is_log, compared):
 def test_fill_table_has_the_colour_of_every_flag_combination(kind: str, palette: Palette) -> None:
     """It is made from one word of each kind."""
     scale = heat_scale_for_peak(HeatSetting(kind), 9.0)
-    table = table_of_fill_colours(palette, 0, scale).reshape(-1, 256)
+    table = fill_colour_table(palette, 0, scale).reshape(-1, 256)
     for band, row in enumerate(table):
         floor = heat_cell_colour(palette, scale, band, has_dots=False)
         assert row.tolist() == [pack_colour(heat_pixel_colour(palette, word, band, floor)) for word in range(256)]
@@ -473,11 +475,11 @@ def test_linear_scale_is_shared_and_reaches_the_maximum():
     stage = random_stage(3, [AGENTS[0], AGENTS[3]], 30, 20, budget=12)
     stage.run(200)
     scale = stage.refresh(HeatSetting("visits", is_log=False))
-    peak = max(int(w.visits.max()) for w in stage.world.walkers)
-    assert scale.limits[1] * 8 >= peak
-    assert scale == heat_scale_for_peak(scale.setting, peak)
+    peak = max(int(w.visit_counts.max()) for w in stage.world.walkers)
+    assert scale.band_limits[1] * 8 >= peak
+    assert scale == heat_scale_for_peak(scale.heat_setting, peak)
     for cells, walker in zip(stage.cells, stage.world.walkers, strict=True):
-        assert cells.heat_bands.tolist() == [naive_band(v, scale) for v in walker.visits.tolist()]
+        assert cells.heat_bands.tolist() == [naive_band(v, scale) for v in walker.visit_counts.tolist()]
 
 
 @pytest.mark.parametrize("kind", ["visits", "difference"])
@@ -485,12 +487,12 @@ def test_linear_scale_is_shared_and_reaches_the_maximum():
 def test_logarithmic_scale_ends_at_the_maximum(kind: str, peak: float) -> None:
     """The lowest band is one, the others are as even on a logarithmic scale as whole numbers allow."""
     scale = heat_scale_for_peak(HeatSetting(kind), peak)
-    assert scale.limits[:2] == (0.0, 1.0) and all(limit == int(limit) for limit in scale.limits)
-    assert all(b > a for a, b in pairwise(scale.limits))
+    assert scale.band_limits[:2] == (0.0, 1.0) and all(limit == int(limit) for limit in scale.band_limits)
+    assert all(b > a for a, b in pairwise(scale.band_limits))
     assert peak <= scale.upper_end <= max(1.0, ceil(peak) * 1.13), "at most an eighth of a doubling above it"
     assert naive_band(peak, scale) == (scale.band_count if peak else 0), "the largest value has the highest colour"
     if peak > 10**5:
-        ratios = [b / a for a, b in pairwise((*scale.limits[1:], scale.upper_end))]
+        ratios = [b / a for a, b in pairwise((*scale.band_limits[1:], scale.upper_end))]
         assert max(ratios) <= 1.2 * min(ratios)
 
 
@@ -524,17 +526,17 @@ def test_scale_labels_end_at_the_maximum() -> None:
 def test_heat_scale_covers_the_maximum_of_all_panels(kind):
     stage = make_trap_stage(budget=6, agents=[AGENTS[0], ("tb-gbfs", {})])
     stage.run(30)
-    snapshot = stage.world.snapshot()
+    snapshot = stage.world.create_snapshot()
     counts = np.array([3**i for i in range(9)] + [0] * (stage.grid.cells - 9), np.uint32)
-    few, many = snapshot.walkers[0], dataclasses.replace(snapshot.walkers[1], visits=counts)
+    few, many = snapshot.walkers[0], dataclasses.replace(snapshot.walkers[1], visit_counts=counts)
     shown = [PanelContent(c, snapshot, w, t) for c, w, t in zip(stage.cells, (few, many), stage.trails, strict=True)]
     heat = HeatSetting(kind)
-    before = update_all_panels([dataclasses.replace(shown[0], cells=CellFlags())] * 2, heat)
-    scale = update_all_panels(shown, heat)
+    before = update_flags_and_heat_of_panels([dataclasses.replace(shown[0], cells=CellFlags())] * 2, heat)
+    scale = update_flags_and_heat_of_panels(shown, heat)
     assert before.upper_end < 128.0 and scale == heat_scale_for_peak(heat, 3**8)
     if kind == "visits":
         for cells, walker in zip(stage.cells, (few, many), strict=True):
-            assert cells.heat_bands.tolist() == [naive_band(value, scale) for value in walker.visits.tolist()]
+            assert cells.heat_bands.tolist() == [naive_band(value, scale) for value in walker.visit_counts.tolist()]
     assert len(set(stage.cells[1].heat_bands[:9].tolist())) > (7 if kind == "visits" else 3), "not all one colour"
 
 
@@ -547,7 +549,7 @@ def test_difference_heat_is_drawn_only_in_the_compared_panels():
         assert hot == (set(compared) if compared != (1, 1) else set()), "a panel is not compared with itself"
     scale = stage.refresh(HeatSetting("visits"))
     for cells, walker in zip(stage.cells, stage.world.walkers, strict=True):
-        assert cells.heat_bands.tolist() == [naive_band(value, scale) for value in walker.visits.tolist()]
+        assert cells.heat_bands.tolist() == [naive_band(value, scale) for value in walker.visit_counts.tolist()]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -561,19 +563,19 @@ def test_scrub_heat_counts_back_moves_and_revisits(seed):
         for cells, trail in zip(stage.cells, stage.trails, strict=True):
             counts, been = [0] * stage.grid.cells, {int(trail.cells[0])}
             for before, cell, mark in zip(trail.cells, trail.cells[1:], trail.marks[1:], strict=False):
-                if cell != before and not mark & log.TRIAL and (int(cell) in been or mark & log.BACK_MOVE):
+                if cell != before and not mark & log.TRIAL_BEGAN and (int(cell) in been or mark & log.BACK_MOVE):
                     counts[cell] += 1
                 been.add(int(cell))
             assert cells.heat_bands.tolist() == [naive_band(value, scale) for value in counts]
-            assert cells.peak == max(counts)
+            assert cells.peak_heat == max(counts)
 
 
 def test_learned_heat_shows_increase_of_h():
     stage = random_stage(8, [AGENTS[3]], 12, 9)
-    snapshot = stage.world.snapshot()
+    snapshot = stage.world.create_snapshot()
     walker = snapshot.walkers[0]
     grid = stage.grid
-    table = learned.new_learned_heuristic(grid.ground, stage.world.goal, is_watched=True)
+    table = learned.new_learned_heuristic(grid.map_arrays, stage.world.goal, is_watched=True)
     view = copy.copy(walker.agent)
     object.__setattr__(view, "learned", table)
     walker = copy.copy(walker)
@@ -585,15 +587,15 @@ def test_learned_heat_shows_increase_of_h():
         for _ in range(times):
             cell = chance.randrange(grid.cells)
             learned.learned_h_of(table, cell)
-            learned.raise_h(table, cell, table.h[cell] + chance.choice([0.0, 1.0, 7.5]))
-        scale = update_all_panels(shown, HeatSetting("learned"))
+            learned.raise_learned_h(table, cell, table.h[cell] + chance.choice([0.0, 1.0, 7.5]))
+        scale = update_flags_and_heat_of_panels(shown, HeatSetting("learned"))
         risen = [max(0.0, h - initial_h(stage.world, s)) for s, h in enumerate(table.h.tolist())]
         assert cells.heat_bands.tolist() == [naive_band(value, scale) for value in risen]
-        assert cells.peak == max(risen)
+        assert cells.peak_heat == max(risen)
 
 
 def initial_h(world: World, cell: int) -> float:
-    board = Board(world.grid.rows(), world.grid.diagonal_cost)
+    board = Board(world.grid.text_rows(), world.grid.diagonal_cost)
     return board.h(board.at(cell), board.at(world.goal))
 
 
@@ -653,12 +655,12 @@ def colours_over_heat(scale: HeatScale, palette: Palette) -> tuple[Colour, Colou
 def test_walls_have_edges_on_all_sides_with_every_layer(zoom, heat):
     """No line between cells lies on it."""
     stage = Stage(Grid.from_text_rows(["....", ".@@.", "...."]), 0, 3, [])
-    cells, snapshot = CellFlags(), stage.world.snapshot()
-    scale = update_all_panels([PanelContent(cells, snapshot, None, None)], heat)
+    cells, snapshot = CellFlags(), stage.world.create_snapshot()
+    scale = update_flags_and_heat_of_panels([PanelContent(cells, snapshot, None, None)], heat)
     surface = pygame.Surface((4 * zoom, 3 * zoom), 0, 32)
     layers = layers_with("terrain", "grid", heat=heat)
     rect = (0, 0, *surface.get_size())
-    MapRenderer().draw(
+    MapRenderer().draw_map(
         surface, rect, Camera(zoom), PanelContent(cells, snapshot, None, None), layers, DARK, scale=scale
     )
     edge = heat_edge_colour(DARK) if cells.heat_bands.size else DARK.wall
@@ -673,7 +675,7 @@ def test_dots_and_wall_edges_are_drawn_over_heat() -> None:
     rows = ["....", ".@@.", "...."]
     stage = Stage(Grid.from_text_rows(rows), 0, 3, [("astar", {})], budget=50)
     stage.run(3)
-    visits = stage.world.walkers[0].visits
+    visits = stage.world.walkers[0].visit_counts
     surface, scale = stage.draw(Camera(10.0), (40, 30), layers_with(heat=HeatSetting("visits")), DARK)
     dot = heat_dot_colour(DARK, scale)
     for cell in range(12):
@@ -731,7 +733,7 @@ def test_every_pixel_is_right_when_zoomed_out(seed, zoom, left, top, heat):
     panel = seed % 3
     layers, camera = layers_with(*FILLS, heat=heat), Camera(zoom, left, top)
     surface, scale = stage.draw(camera, (41, 29), layers, panel=panel, at=(1, 4))
-    walker = stage.world.snapshot().walkers[panel]
+    walker = stage.world.create_snapshot().walkers[panel]
     words = np.array(naive_words(stage.grid, walker.agent)).reshape(50, 70)
     values = None if heat.kind == "off" else np.array(heat_values(walker, heat.kind, stage.grid)).reshape(50, 70)
     columns, rows = pixel_edges(left, zoom, 70, 41), pixel_edges(top, zoom, 50, 29)
@@ -776,16 +778,18 @@ def mixed_colour(palette: Palette, words: set[int], hot: Colour | None, has_heat
 def test_single_cell_is_visible_at_every_zoom(zoom, flag):
     generator = np.random.default_rng(4)
     stage = Stage(Grid.from_text_rows(["." * 64] * 48), 0, 1, [])
-    snapshot = stage.world.snapshot()
+    snapshot = stage.world.create_snapshot()
     for _ in range(12):
         cells = CellFlags()
-        update_all_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
+        update_flags_and_heat_of_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
         x, y = int(generator.integers(64)), int(generator.integers(48))
         cells.flags[y * 64 + x] = flag if flag == bits.WALL else flag | bits.FREE
         surface = pygame.Surface((64 * 3 + 20, 48 * 3 + 20), 0, 32)
         camera = Camera(zoom, *(generator.random(2) * -5))
         rect = (0, 0, *surface.get_size())
-        MapRenderer().draw(surface, rect, camera, PanelContent(cells, snapshot, None, None), layers_with(*FILLS), LIGHT)
+        MapRenderer().draw_map(
+            surface, rect, camera, PanelContent(cells, snapshot, None, None), layers_with(*FILLS), LIGHT
+        )
         colours = {to_rgb(p) for p in np.unique(pygame.surfarray.array2d(surface)).tolist()}
         assert colours - {LIGHT.free, LIGHT.outside}, (x, y)
 
@@ -810,9 +814,9 @@ def test_rock_edge_is_visible_at_every_zoom(zoom, palette):
 def draw_map_without_agent(stage, camera, size, palette):
     """The map without an agent."""
     cells, snapshot = CellFlags(), stage.world.snapshot()
-    update_all_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
+    update_flags_and_heat_of_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
     surface = pygame.Surface(size, 0, 32)
-    MapRenderer().draw(
+    MapRenderer().draw_map(
         surface, (0, 0, *size), camera, PanelContent(cells, snapshot, None, None), layers_with("terrain"), palette
     )
     return surface, cells
@@ -832,10 +836,10 @@ def test_single_free_cell_in_a_wall_is_visible_at_every_zoom():
         rows = ["@" * 40 for _ in range(40)]
         rows[23] = "@" * 17 + "." + "@" * 22
         stage = Stage(Grid.from_text_rows(rows), 23 * 40 + 17, 23 * 40 + 17, [])
-        cells, snapshot = CellFlags(), stage.world.snapshot()
-        update_all_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
+        cells, snapshot = CellFlags(), stage.world.create_snapshot()
+        update_flags_and_heat_of_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
         surface = pygame.Surface((40, 40), 0, 32)
-        MapRenderer().draw(
+        MapRenderer().draw_map(
             surface,
             (0, 0, 40, 40),
             Camera(zoom),
@@ -849,10 +853,10 @@ def test_single_free_cell_in_a_wall_is_visible_at_every_zoom():
 
 def test_terrain_layer_off_shows_only_free_and_blocked():
     stage = Stage(Grid.from_text_rows([".T@WS", "....."]), 0, 5, [])
-    cells, snapshot = CellFlags(), stage.world.snapshot()
-    update_all_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
+    cells, snapshot = CellFlags(), stage.world.create_snapshot()
+    update_flags_and_heat_of_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
     surface = pygame.Surface((5, 2), 0, 32)
-    MapRenderer().draw(
+    MapRenderer().draw_map(
         surface, (0, 0, 5, 2), Camera(1.0), PanelContent(cells, snapshot, None, None), layers_with(), DARK
     )
     free, wall = DARK.free, DARK.wall
@@ -879,7 +883,7 @@ def make_scrubbing_stage() -> Stage:
     """TBA* in the trap and in the middle of tracing a path."""
     stage = make_trap_stage(budget=10)
     stage.run(34)
-    assert stage.world.snapshot().walkers[0].agent.tracing.size > 3
+    assert stage.world.create_snapshot().walkers[0].agent.tracing.size > 3
     return stage
 
 
@@ -887,17 +891,17 @@ def make_scrubbing_stage() -> Stage:
 @pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda p: p.name)
 def test_agent_and_goal_are_visible_at_every_zoom(zoom, palette):
     stage = make_scrubbing_stage()
-    walker = stage.world.snapshot().walkers[0]
+    walker = stage.world.create_snapshot().walkers[0]
     for cell, role in ((walker.position, "agent"), (stage.world.goal, "path")):
         x, y = stage.grid.xy(cell)
-        camera = Camera(zoom).centred_on(x + 0.5, y + 0.5, 201, 201)
+        camera = Camera(zoom).centred_on_point(x + 0.5, y + 0.5, 201, 201)
         surface, _ = stage.draw(camera, (201, 201), LayerState(), palette)
         assert colour_at(surface, 100, 100) == getattr(palette, role)
 
 
 def test_agent_marker_is_at_least_seven_pixels_wide():
     for zoom in (0.1, 1.0, 5.0):
-        mask = marks.marker_masks("agent", zoom, 1.0, DARK)[1][0]
+        mask = marker_shapes.marker_masks("agent", zoom, 1.0, DARK)[1][0]
         assert (mask[mask.shape[0] // 2] == 255).sum() >= 7
 
 
@@ -908,7 +912,7 @@ def test_agent_position_is_interpolated_from_its_last_cell():
     assert last != now
     for glide in (0.0, 0.5, 1.0):
         x, y = (a + (b - a) * glide + 0.5 for a, b in zip(last, now, strict=True))
-        camera = Camera(20.0).centred_on(x, y, 101, 101)
+        camera = Camera(20.0).centred_on_point(x, y, 101, 101)
         surface, _ = stage.draw(camera, (101, 101), layers_with("agent"), glide=glide)
         assert colour_at(surface, 50, 50) == DARK.agent
 
@@ -923,7 +927,7 @@ def test_arrived_agent_is_not_animated():
     panel = next(i for i, walker in enumerate(walkers) if walker.has_arrived)
     assert not walkers[1 - panel].has_arrived
     x, y = stage.grid.xy(stage.world.goal)
-    camera = Camera(20.0).centred_on(x + 0.5, y + 0.5, 101, 101)
+    camera = Camera(20.0).centred_on_point(x + 0.5, y + 0.5, 101, 101)
     pictures = [
         pygame.surfarray.array3d(stage.draw(camera, (101, 101), layers_with("agent"), panel=panel, glide=glide)[0])
         for glide in (0.0, 0.5, 1.0)
@@ -934,7 +938,7 @@ def test_arrived_agent_is_not_animated():
 @pytest.mark.parametrize("zoom", [4.0, 9.0, 20.0])
 def test_path_line_runs_through_cell_centres(zoom):
     stage = make_scrubbing_stage()
-    view = stage.world.snapshot().walkers[0].agent
+    view = stage.world.create_snapshot().walkers[0].agent
     assert view.path.size > 3
     surface, _ = stage.draw(Camera(zoom), (int(30 * zoom), int(20 * zoom)), layers_with("path"))
     for cell in view.path.tolist():
@@ -966,7 +970,7 @@ def test_back_move_arrow_is_right_of_and_along_its_direction(way, zoom):
     stage = Stage(Grid.from_text_rows(["." * 7] * 7), 24, 24, [("astar", {})])
     rows = log.new_tick_log(1)
     rows[0].cell, rows[0].marks = 24 + dx + 7 * dy, log.BACK_MOVE
-    stage.trails[0].append(rows)
+    stage.trails[0].append_rows(rows)
     size = int(7 * zoom)
     surface, _ = stage.draw(Camera(zoom), (size, size), layers_with("back_moves"))
     inked = np.argwhere(pygame.surfarray.array2d(surface)[:size, :size] == pack_colour(DARK.back_move)) + 0.5
@@ -986,9 +990,9 @@ def test_single_back_move_is_never_hidden_by_a_dash_gap(zoom):
         stage = Stage(Grid.from_text_rows(["." * 80] * 5), 2 * 80 + start, 0, [("astar", {})])
         rows = log.new_tick_log(1)
         rows[0].cell, rows[0].marks = 2 * 80 + start - 1, log.BACK_MOVE
-        stage.trails[0].append(rows)
+        stage.trails[0].append_rows(rows)
         stage.refresh()  # the move counts as old: only the list of all moves may show it
-        stage.trails[0].append(log.new_tick_log(RECENT_TICKS + 5))
+        stage.trails[0].append_rows(log.new_tick_log(RECENT_TICKS + 5))
         stage.trails[0].cells[2:] = 0
         surface, _ = stage.draw(Camera(zoom), (int(80 * zoom), 12), layers_with("back_moves"))
         assert pack_colour(DARK.back_move) in pygame.surfarray.array2d(surface), start
@@ -1034,7 +1038,10 @@ def test_every_layer_can_be_switched_off(layer):
 def test_layers_of_agents_with_a_database_draw_something(layer):
     grid = Grid.from_text_rows(["." * 30] * 20)
     stage = Stage(
-        grid, int(np.flatnonzero(grid.free)[0]), int(np.flatnonzero(grid.free)[-1]), [("d-lrta", {"level": 1})]
+        grid,
+        int(np.flatnonzero(grid.free_mask)[0]),
+        int(np.flatnonzero(grid.free_mask)[-1]),
+        [("d-lrta", {"level": 1})],
     )
     for zoom in (0.7, 3.0, 16.0):
         camera, size = Camera(zoom), (480, 320)
@@ -1063,13 +1070,13 @@ def test_contours_separate_cells_of_different_limits():
     stage = Stage(grid, start, goal, [("ida", {})], budget=4)
     stage.world.advance(40)
     limits = stage.world.walkers[0].agent.view().contours
-    x, y, arcs = contours.contour_lines(limits, grid.free, grid.width)
+    x, y, arcs = contours.contour_lines(limits, grid.free_mask, grid.width)
     apart = set()
     for u, v in arcs.tolist():
         middle_x, middle_y = (x[u] + x[v]) / 2, (y[u] + y[v]) / 2
         ends = {(int(middle_x - dx), int(middle_y - dy)) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)}
         apart.add(frozenset(place for place in ends if (place[0] - middle_x) * (place[1] - middle_y) == 0))
-    free = [grid.xy(cell) for cell in np.flatnonzero(grid.free).tolist()]
+    free = [grid.xy(cell) for cell in np.flatnonzero(grid.free_mask).tolist()]
     pairs = {frozenset((a, b)) for a in free for b in free if abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1}
     differ = {pair for pair in pairs if len({limits[grid.cell(*place)] for place in pair}) == 2}
     assert apart == differ and len(differ) > 5
@@ -1107,20 +1114,22 @@ def test_depth_heat_shows_depths_of_the_database():
     stage = Stage(grid, start, goal, [("d-lrta", {"level": 2, "goal_control": "global"})])
     scale = stage.refresh(HeatSetting("depth"))
     depths = stage.world.walkers[0].agent.view().depths
-    bands = np.searchsorted(np.array(scale.limits), depths, side="left")
-    assert (stage.cells[0].heat_bands[grid.free] == bands[grid.free]).all() and len(set(depths[grid.free].tolist())) > 3
+    bands = np.searchsorted(np.array(scale.band_limits), depths, side="left")
+    assert (stage.cells[0].heat_bands[grid.free_mask] == bands[grid.free_mask]).all() and len(
+        set(depths[grid.free_mask].tolist())
+    ) > 3
 
 
 def draw_marked_block(zoom: float, name: str, heat: HeatSetting) -> pygame.Surface:
     """A block of cells that the agent marks as one of its sets."""
     stage = make_trap_stage(budget=10)
     scale = stage.refresh(heat)
-    snapshot = stage.world.snapshot()
+    snapshot = stage.world.create_snapshot()
     apart = np.array([y * 30 + x for y in range(17, 20) for x in range(12, 24)], np.int32)
     view = dataclasses.replace(snapshot.walkers[0].agent, groups={name: apart})
     walker = dataclasses.replace(snapshot.walkers[0], agent=view)
     surface = pygame.Surface((int(30 * zoom), int(20 * zoom)), 0, 32)
-    MapRenderer().draw(
+    MapRenderer().draw_map(
         surface,
         (0, 0, *surface.get_size()),
         Camera(zoom),
@@ -1169,12 +1178,12 @@ def test_nothing_is_drawn_outside_the_panel(zoom):
 def test_panel_partly_outside_the_window_is_clipped():
     stage = make_scrubbing_stage()
     stage.refresh()
-    snapshot = stage.world.snapshot()
+    snapshot = stage.world.create_snapshot()
     surface = pygame.Surface((60, 50), 0, 32)
     whole = pygame.Surface((200, 200), 0, 32)
     camera = Camera(8.0, 4.0, 3.0)
     for target, rect in ((surface, (-40, -30, 200, 200)), (whole, (0, 0, 200, 200))):
-        MapRenderer().draw(
+        MapRenderer().draw_map(
             target,
             rect,
             camera,
@@ -1183,7 +1192,7 @@ def test_panel_partly_outside_the_window_is_clipped():
             DARK,
         )
     assert pixel_bytes(surface) == pixel_bytes(whole.subsurface((40, 30, 60, 50)))
-    MapRenderer().draw(
+    MapRenderer().draw_map(
         surface, (500, 0, 50, 50), camera, PanelContent(stage.cells[0], snapshot, None, None), layers_with(), DARK
     )
 
@@ -1191,9 +1200,9 @@ def test_panel_partly_outside_the_window_is_clipped():
 def test_map_can_be_drawn_to_a_subsurface():
     stage = make_scrubbing_stage()
     whole, _ = stage.draw(Camera(8.0), (120, 90), LayerState())
-    snapshot, parent = stage.world.snapshot(), pygame.Surface((300, 200), 0, 32)
+    snapshot, parent = stage.world.create_snapshot(), pygame.Surface((300, 200), 0, 32)
     part = parent.subsurface((101, 53, 120, 90))
-    MapRenderer().draw(
+    MapRenderer().draw_map(
         part,
         (0, 0, 120, 90),
         Camera(8.0),
@@ -1213,7 +1222,7 @@ def test_surface_is_unlocked_after_drawing():
 
 def test_arrow_points_to_agent_outside_the_view():
     stage = make_scrubbing_stage()
-    x, y = stage.grid.xy(stage.world.snapshot().walkers[0].position)
+    x, y = stage.grid.xy(stage.world.create_snapshot().walkers[0].position)
     surface, _ = stage.draw(Camera(40.0, x + 5.0, float(y)), (120, 90), layers_with("agent"))
     colours = [colour_at(surface, px, py) for px in range(25) for py in range(90)]
     assert DARK.agent in colours, "at the left edge"
@@ -1229,10 +1238,12 @@ def test_marks_at_the_view_border_are_complete(zoom):
     layers = layers_with("ends")
 
     def inked(camera: Camera) -> int:
-        cells, snapshot = CellFlags(), stage.world.snapshot()
-        update_all_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
+        cells, snapshot = CellFlags(), stage.world.create_snapshot()
+        update_flags_and_heat_of_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
         surface = pygame.Surface((side, side), 0, 32)
-        MapRenderer().draw(surface, (0, 0, side, side), camera, PanelContent(cells, snapshot, None, None), layers, DARK)
+        MapRenderer().draw_map(
+            surface, (0, 0, side, side), camera, PanelContent(cells, snapshot, None, None), layers, DARK
+        )
         right = pygame.surfarray.array2d(surface)[side // 2 + 12 :, side // 2 + 12 :]
         return int((right == pack_colour(DARK.path)).sum())
 
@@ -1289,7 +1300,7 @@ def test_edit_marks_shrink_with_age_and_disappear():
 def test_edit_marks_of_tiny_cells_keep_the_map_visible():
     stage = make_scrubbing_stage()
     now, size = stage.world.tick, (240, 160)
-    free = np.flatnonzero(stage.grid.free).tolist()
+    free = np.flatnonzero(stage.grid.free_mask).tolist()
     edits = dict.fromkeys(free, (now, False))
     bare = pixel_bytes(stage.draw(Camera(4.0), size, layers_with("terrain"))[0])
     marked = pixel_bytes(stage.draw(Camera(4.0), size, layers_with("terrain", "edits"), edits=edits)[0])
@@ -1316,12 +1327,11 @@ def test_values_are_written_only_into_known_cells():
     zoom = 60.0
     surface, _ = stage.draw(Camera(zoom), (1800, 1200), layers)
     pixels = pygame.surfarray.array2d(surface)
-    view = stage.world.snapshot().walkers[0].agent
+    view = stage.world.create_snapshot().walkers[0].agent
     for cell in range(0, 600, 5):
         x, y = stage.grid.xy(cell)
-        part = pixels[
-            int(x * zoom) + 3 : int(x * zoom) + 57, int(y * zoom) + 3 : int(y * zoom) + 57
-        ]  # within walls' edges
+        # Within walls' edges.
+        part = pixels[int(x * zoom) + 3 : int(x * zoom) + 57, int(y * zoom) + 3 : int(y * zoom) + 57]
         is_known = is_closed_in(view.search, cell) or is_open_in(view.search, cell)
         assert (len(np.unique(part)) > 1) == is_known, (x, y)
 
@@ -1337,15 +1347,15 @@ def test_slow_motion_shows_the_search_after_any_expansion_count(seed, ticks, age
     stage.run(ticks)
     stage.refresh()
     grid, cells = stage.grid, stage.cells[0]
-    walker = stage.world.snapshot().walkers[0]
+    walker = stage.world.create_snapshot().walkers[0]
     control = walker.agent.search.control[0]
-    in_tick = int(walker.rows[-1].expanded) if walker.rows.size else 0
+    in_tick = int(walker.log_rows[-1].expanded) if walker.log_rows.size else 0
     before = cells.flags.copy()
     assert CellFlags.expansions_of_last_tick(walker).size == in_tick
     for shown in range(in_tick + 1):
         again = new_search(grid.cells, control.wg, control.wh)
-        begin_search(grid.ground, again, int(control.root), int(control.goal), int(control.goal))
-        expand_best_cells(grid.ground, again, int(control.expansions) - in_tick + shown)
+        begin_search(grid.map_arrays, again, int(control.root), int(control.goal), int(control.goal))
+        expand_best_cells(grid.map_arrays, again, int(control.expansions) - in_tick + shown)
         late = cells.hide_late_expansions(grid, walker, shown)
         stopped = copy.copy(walker.agent)
         object.__setattr__(stopped, "search", again)
@@ -1357,7 +1367,7 @@ def test_slow_motion_shows_the_search_after_any_expansion_count(seed, ticks, age
 def test_slow_motion_marks_the_last_shown_expansion():
     stage = Stage(Grid.from_text_rows(["." * 30] * 20), 10 * 30 + 2, 10 * 30 + 28, [("tb-wa", {})], budget=7)
     stage.run(3)
-    order = CellFlags.expansions_of_last_tick(stage.world.snapshot().walkers[0])
+    order = CellFlags.expansions_of_last_tick(stage.world.create_snapshot().walkers[0])
     layers = layers_with("closed", "open")
     for shown in (1, 4, 7):
         surface, _ = stage.draw(Camera(12.0), (360, 240), layers, reveal=shown)

@@ -17,10 +17,10 @@ from scipy import stats
 
 import main
 from cli.report import _specification_file, create_report, figures
-from cli.report.page import report_section
-from sim.experiments.claims import check_claim, read_claims
-from sim.experiments.columns import MEASURED_COLUMNS, NUMERIC_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
-from sim.experiments.report_charts import (
+from cli.report.page import report_markdown_section
+from experiments.claims import check_claim, read_claims
+from experiments.columns import MEASURED_COLUMNS, NUMERIC_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
+from experiments.report_charts import (
     ChartData,
     ChartSeries,
     chart_of_figure,
@@ -29,9 +29,9 @@ from sim.experiments.report_charts import (
     measure_label,
     pareto_chart,
 )
-from sim.experiments.report_layout import read_figures, read_tables
-from sim.experiments.report_tables import claims_table, comparison_table, create_specified_table, settings_table
-from sim.experiments.result_frame import (
+from experiments.report_layout import read_figures, read_tables
+from experiments.report_tables import claims_table, comparison_table, create_specified_table, settings_table
+from experiments.result_frame import (
     MAX_CELL,
     SUMMARY_FUNCTIONS,
     DamagedResultsError,
@@ -41,18 +41,18 @@ from sim.experiments.result_frame import (
     parse_measure,
     setting_names,
 )
-from sim.experiments.statistics import (
+from experiments.statistics import (
     SettingScore,
-    bin_edges,
     bootstrap_mean,
     compare_paired_values,
+    equally_filled_bin_edges,
     fit_power_law,
     pareto_indices,
     pareto_settings,
     wilcoxon_p_value,
 )
-from sim.experiments.store import open_store_for_reading, open_store_for_writing
-from sim.experiments.table_formats import (
+from experiments.store import open_store_for_reading, open_store_for_writing
+from experiments.table_formats import (
     MeasuredCell,
     ReportTable,
     TableCell,
@@ -61,9 +61,9 @@ from sim.experiments.table_formats import (
     table_as_latex,
     table_as_markdown,
 )
-from sim.files.document_fields import DocumentField, DocumentProblems
-from sim.files.yaml import read_yaml
-from sim.program import ASSETS
+from files.document_fields import DocumentField, DocumentProblems
+from files.yaml import read_yaml
+from sim.system.program import ASSETS_FOLDER
 
 from .experiments import HEAD, TINY, run_all
 
@@ -117,8 +117,8 @@ def test_wilcoxon_agrees_with_scipy(values: list[int]) -> None:
 def test_comparisons_are_paired() -> None:
     a, b = np.array([1.0, 2.0, np.nan, 4.0, 5.0]), np.array([2.0, 2.0, 3.0, 3.0, 9.0])
     found = compare_paired_values(a, b)
-    assert (found.count, found.wins, found.losses) == (4, 2, 1)
-    assert found.difference.mean == pytest.approx((-1 + 0 + 1 - 4) / 4)
+    assert (found.count, found.smaller_count, found.larger_count) == (4, 2, 1)
+    assert found.mean_difference.mean == pytest.approx((-1 + 0 + 1 - 4) / 4)
     assert wilcoxon_p_value(np.zeros(5)) == 1.0
 
 
@@ -149,7 +149,7 @@ def test_power_law_fit_recovers_factor_and_exponent() -> None:
 
 @given(st.lists(finite, min_size=1, max_size=60))
 def test_histogram_bins_cover_all_values(values: list[float]) -> None:
-    edges = bin_edges(np.array(values))
+    edges = equally_filled_bin_edges(np.array(values))
     assert edges[0] <= min(values) and edges[-1] >= max(values) and (np.diff(edges) > 0).all()
 
 
@@ -264,9 +264,9 @@ def test_frame_groups_by_columns_and_parameters() -> None:
 def verdict_of(text: str, frame: ResultFrame) -> tuple[bool | None, str]:
     problems = DocumentProblems(read_yaml(text, "x.yaml"))
     (claim,) = read_claims(DocumentField(problems, (), problems.document.data))
-    problems.raise_if_any()
+    problems.raise_if_any_problem()
     found = check_claim(claim, frame)
-    return found.holds, found.measured
+    return found.holds, found.measured_text
 
 
 COSTS = {("tba", 1): 40.0, ("tba", 4): 20.0, ("tba", 16): 10.0, ("lrta", 1): 80.0, ("lrta", 4): 60.0, ("lrta", 16): 9.0}
@@ -349,7 +349,7 @@ claims: [{claim: "x | *y*", value: cost, between: [0, 1], why: "`because`"}]
     )
     run_all(text, tmp_path)
     with open_store_for_reading(tmp_path) as store:
-        said = report_section(create_report(store, is_short=True))
+        said = report_markdown_section(create_report(store, is_short=True))
     for words in (
         r"## \# \*one\* \| \<two\>",
         r"\- a `list` \[of\](x)",
@@ -375,7 +375,7 @@ def test_printed_values_are_shown_next_to_measured_values() -> None:
 def table_of(text: str, frame: ResultFrame) -> ReportTable:
     problems = DocumentProblems(read_yaml(text, "x.yaml"))
     (grouping,) = read_tables(DocumentField(problems, (), problems.document.data))
-    problems.raise_if_any()
+    problems.raise_if_any_problem()
     return create_specified_table(1, grouping, frame, {"tba": "TBA*"})
 
 
@@ -612,8 +612,8 @@ ticks: 30
     )
     run_all(text, tmp_path)
     with open_store_for_reading(tmp_path) as store:
-        frame = store.frame()
-        kept = list(store.rows(("agent", "outcome", "suboptimality", "game_time")))
+        frame = store.load_frame()
+        kept = list(store.iter_rows(("agent", "outcome", "suboptimality", "game_time")))
     assert {outcome for agent, outcome, *_ in kept if agent == "astar"} == {"reached", "stuck"}
     assert any(ratio < 1 for _, outcome, ratio, _ in kept if outcome == "stuck")
     for place, name in ((2, "suboptimality"), (3, "game_time")):
@@ -645,8 +645,8 @@ def test_runs_with_several_trials_are_reported_by_the_last_trial(tmp_path: Path)
     run_all(TRIALS, tmp_path)
     columns = ("row", "agent", "trial", "suboptimality", "h_changes", "moves", "planning_ms")
     with open_store_for_reading(tmp_path) as store:
-        frame, report = store.frame(), create_report(store)
-        kept = [dict(zip(columns, values, strict=True)) for values in store.rows(columns)]
+        frame, report = store.load_frame(), create_report(store)
+        kept = [dict(zip(columns, values, strict=True)) for values in store.iter_rows(columns)]
     last = {line["row"]: line for line in kept}
     assert len(kept) > 2 * len(last) and len({line["trial"] for line in last.values()}) > 1
     table = report.standard_tables[0]
@@ -729,7 +729,7 @@ def test_svg_figure_decodes_to_its_points(log: str) -> None:
 def chart_from(text: str, frame: ResultFrame) -> ChartData:
     problems = DocumentProblems(read_yaml(text, "x.yaml"))
     (figure,) = read_figures(DocumentField(problems, (), problems.document.data))
-    problems.raise_if_any()
+    problems.raise_if_any_problem()
     chart = chart_of_figure(figure, frame, {"tba": "TBA*", "lrta": "LRTA*"})
     assert_svg_shows_points(chart)
     return chart
@@ -747,11 +747,14 @@ def test_mean_cost_ratio_figures_show_medians_and_note_the_maximum() -> None:
     rows = [{"budget": k, "suboptimality": ratio} for k in (1, 4) for ratio in (1.0, 1.0 + k, 10.0 * k)]
     for kind, x in (("lines", "budget"), ("scatter", "expansions/moves")):
         chart = chart_from(f"[{{name: f, kind: {kind}, x: {x}, y: suboptimality, by: part}}]", make_frame(rows))
-        assert sorted(chart.series[0].tails) == [(2.0, 10.0), (5.0, 40.0)] and chart.note == "Maximum of a run: all 40."
+        assert (
+            sorted(chart.series[0].medians_and_maxima) == [(2.0, 10.0), (5.0, 40.0)]
+            and chart.note == "Maximum of a run: all 40."
+        )
         assert "medians-0" in figures.figure_bytes(figures.draw_chart(chart), "svg").decode()
         assert figures.draw_chart(chart).axes[0].get_legend() is not None
     plain = chart_from("[{name: f, kind: lines, x: budget, y: cost, by: part}]", make_frame(rows))
-    assert not plain.series[0].tails and plain.note == ""
+    assert not plain.series[0].medians_and_maxima and plain.note == ""
 
 
 def test_level_runs_are_horizontal_lines_in_the_curve_colour() -> None:
@@ -759,7 +762,7 @@ def test_level_runs_are_horizontal_lines_in_the_curve_colour() -> None:
     frame = make_frame([*weighted, *({"agent": "lrta", "budget": k, "cost": 5.0 + k} for k in (1, 16, 64))])
     text = "[{name: f, kind: lines, x: weight, y: cost, by: budget, where: {agent: tba}, levels: {agent: lrta}}]"
     level = chart_from(text, frame).series[2:]
-    assert [(s.name, s.points, s.place) for s in level] == [
+    assert [(s.name, s.points, s.style_index) for s in level] == [
         ("budget=1, LRTA*", ((1.0, 6.0), (3.0, 6.0)), 0),
         ("budget=16, LRTA*", ((1.0, 21.0), (3.0, 21.0)), 1),
     ]
@@ -778,7 +781,7 @@ def test_figure_respects_cutoff_and_zoom() -> None:
 
 def test_map_figure_shows_start_and_goal() -> None:
     chart = chart_from("[{name: f, kind: map, generate: {kind: corner, size: 10}}]", make_frame([{}]))
-    assert [series.name for series in chart.series] == ["start", "goal"] and len(chart.rows) == 10
+    assert [series.name for series in chart.series] == ["start", "goal"] and len(chart.map_rows) == 10
     problems = DocumentProblems(
         read_yaml("[{name: f, kind: map, generate: {kind: cornr}}, {name: g, kind: map}]", "x.yaml")
     )
@@ -791,7 +794,7 @@ def test_report_figures_show_the_means_of_the_runs(tmp_path: Path) -> None:
     text += "{name: Pareto, kind: lines, x: weight, y: cost}]\n"
     run_all(text, tmp_path)
     with open_store_for_reading(tmp_path) as store:
-        report, frame = create_report(store), store.frame()
+        report, frame = create_report(store), store.load_frame()
     assert len(report.charts) >= 6
     names = [chart.name.casefold() for chart in report.charts]
     assert names[:2] == ["mine", "pareto"] and "usual-pareto" in names and len(set(names)) == len(names)
@@ -842,14 +845,14 @@ def test_report_command_writes_one_self_contained_page(tmp_path: Path, capfd: py
     section = capfd.readouterr().out
     assert "| claim | our runs | measured |" in section and "`python main.py experiment x.yaml`: 96 of 96" in section
     with open_store_for_writing(tmp_path) as store:
-        store.set_metadata("folder", str(ASSETS / "experiments"))
+        store.set_metadata("folder", str(ASSETS_FOLDER / "experiments"))
     assert main.main(["report", str(tmp_path), "--markdown"]) == 0
     assert "`python main.py experiment assets/experiments/x.yaml`: 96 of 96" in capfd.readouterr().out
     assert main.main(["report", str(tmp_path / "no")]) == 2
 
 
 def test_report_names_a_shipped_specification_by_its_path_if_another_checkout_made_the_results(tmp_path: Path) -> None:
-    shipped = (ASSETS / "experiments" / "e6.yaml").read_text(encoding="utf-8")
+    shipped = (ASSETS_FOLDER / "experiments" / "e6.yaml").read_text(encoding="utf-8")
     run_all(TINY, tmp_path)
     for text, expected in ((shipped, "assets/experiments/e6.yaml"), (shipped + "# mine\n", "e6.yaml")):
         with open_store_for_writing(tmp_path) as store:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import main
 from cli import report as report_command
 from cli.report import charts_with_unique_names, create_report, figures
-from sim.experiments.report_charts import ChartData, ChartSeries
-from sim.experiments.result_frame import ResultFrame
-from sim.experiments.specification import parse_report_content
-from sim.experiments.store import DATABASE_FILE, ResultStore, open_store_for_reading
-from sim.experiments.table_formats import escape_markdown_lines, text_as_html
-from sim.files.yaml import write_yaml
+from experiments.report_charts import ChartData, ChartSeries
+from experiments.result_frame import ResultFrame
+from experiments.specification import parse_report_content
+from experiments.store import DATABASE_FILE, ResultStore, open_store_for_reading
+from experiments.table_formats import escape_markdown_lines, text_as_html
+from files.yaml import write_yaml
 from sim.params import ConfigError
 
 from .experiments import HEAD, TINY, run_all, spec_of
@@ -226,7 +226,7 @@ def test_specification_is_refused_or_fully_reported(scratch: Path, part: tuple[s
         return
     with open_with_specification(scratch, text) as store:
         report = create_report(store, is_short=True)
-    assert not report.left_out
+    assert not report.left_out_parts
     report_command.write_report(report, scratch / "report", report_command.ProgressBar())
     assert "Left out" not in (scratch / "report" / "index.html").read_text()
 
@@ -241,7 +241,7 @@ def test_report_of_any_specification_raises_no_traceback(scratch: Path, kind: st
     except ConfigError:  # text that is no YAML
         return
     shown = len(report.verdicts) + len(report.tables) + len(report.charts)
-    assert shown or report.left_out
+    assert shown or report.left_out_parts
 
 
 def test_report_names_omitted_parts_in_html_and_stderr(
@@ -354,7 +354,7 @@ def test_experiment_reports_damaged_parameters_in_one_line(tmp_path: Path, capfd
 
 def test_partly_read_rows_can_be_closed_after_the_store(made: Path) -> None:
     with open_store_for_reading(made) as store:
-        rows = store.rows(["row"])
+        rows = store.iter_rows(["row"])
         next(rows)
     rows.close()  # raised "Cannot operate on a closed database"
 
@@ -392,7 +392,7 @@ def test_report_of_damaged_cells_is_written_or_refused(
     try:
         with open_store_for_reading(folder) as store:
             report = create_report(store)
-            assert report.left_out == [] or report.tables == []
+            assert report.left_out_parts == [] or report.tables == []
     except ConfigError as error:
         assert len(error.problems) < 45
 
@@ -401,7 +401,7 @@ def test_presentation_names_omitted_claims() -> None:
     text = TINY + "claims: [{claim: x, value: cots, falls: budget}, {claim: y, value: cost, falls: budget}]\n"
     spec = parse_report_content(text, "x.yaml")
     assert [claim.text for claim in spec.claims] == ["y"]
-    assert spec.left_out == ("x.yaml:8: claims[0].value: no measure 'cots'; did you mean 'cost'?",)
+    assert spec.omission_messages == ("x.yaml:8: claims[0].value: no measure 'cots'; did you mean 'cost'?",)
 
 
 def test_escaping_keeps_code_spans_and_escapes_other_text() -> None:

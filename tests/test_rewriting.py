@@ -7,12 +7,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sim.commands import AgentConfig, EditCells, SetSwitch
-from sim.files.scenario import Scenario
+from files.scenario import Scenario
 from sim.grid import Grid
-from sim.time.log import LogEntry
+from sim.time.command_log import LogEntry
 from sim.time.timeline import Timeline
-from ui.model import adjust, branching, script
+from sim.world_commands import AgentConfig, EditCells, SetSwitch
+from ui.model import branch_actions, script_entries, value_adjustments
 from ui.model.panel_keys import PanelKey
 from ui.model.session import Session
 
@@ -43,23 +43,23 @@ def finish_recording(session: Session) -> None:
 
 def draw(session: Session, first: int, ticks: int) -> None:
     """Draw a stroke of one cell a tick while the run goes on."""
-    session.history.open_entry(is_stroke=True)
+    session.undo_history.open_entry(is_stroke=True)
     for i in range(ticks):
-        session.do(EditCells((SIDE + first + i,)))
-        session.advance(1 if i + 1 < ticks else 0)
-    session.history.close_entry()
+        session.submit_command(EditCells((SIDE + first + i,)))
+        session.advance_by_ticks(1 if i + 1 < ticks else 0)
+    session.undo_history.close_entry()
 
 
 def drag(session: Session, tick: int, to: int) -> None:
-    deed = next(deed for deed in script.script_entries(session.run) if deed.tick == tick)
-    script.move_script_entry(session, deed, to - tick)
+    deed = next(deed for deed in script_entries.script_entries(session.run) if deed.tick == tick)
+    script_entries.move_script_entry(session, deed, to - tick)
     finish_seek(session)
 
 
 def painted_cells(session: Session, number: int) -> list[int]:
     """The cells of all strokes in the script of a branch."""
-    commands = [entry.command for entry in session.run.tree[number].timeline.entries()]
-    return [cell for command in commands if isinstance(command, EditCells) for cell in command.blocked]
+    commands = [entry.command for entry in session.run.branch_tree[number].timeline.entries()]
+    return [cell for command in commands if isinstance(command, EditCells) for cell in command.blocked_cells]
 
 
 def assert_equals_plain_run(line: Timeline) -> None:
@@ -69,9 +69,9 @@ def assert_equals_plain_run(line: Timeline) -> None:
 def make_finished_session() -> Session:
     """A session with a stroke drawn in ticks 37 to 45, at its end."""
     session = Session(setup())
-    session.advance(37)
+    session.advance_by_ticks(37)
     draw(session, 0, 9)
-    session.advance(1000)
+    session.advance_by_ticks(1000)
     assert session.tick == END and session.run.is_over
     return session
 
@@ -79,38 +79,38 @@ def make_finished_session() -> Session:
 @pytest.mark.parametrize("to", [60, 40, 25])
 def test_command_in_the_past_removes_a_later_stroke_as_a_whole(to: int) -> None:
     session = make_finished_session()
-    session.seek(20)
+    session.seek_to_tick(20)
     if to != 60:
         drag(session, 60, to)
-        session.history.undo()
+        session.undo_history.undo_last_entry()
         finish_seek(session)
-    branching.create_branch_at_current_tick(session)
-    adjust.toggle_switch(session, "gate")
-    assert painted_cells(session, session.run.front) == [] and len(painted_cells(session, 0)) == 9
-    assert session.user_messages.until_next_edit == ['1 later edit removed from "branch 1" but kept in "run"']
+    branch_actions.create_branch_at_current_tick(session)
+    value_adjustments.toggle_map_switch(session, "gate")
+    assert painted_cells(session, session.run.focused_branch_number) == [] and len(painted_cells(session, 0)) == 9
+    assert session.user_messages.messages_until_next_edit == ['1 later edit removed from "branch 1" but kept in "run"']
 
 
 def test_edit_in_the_past_removes_a_stroke_moved_across_the_end() -> None:
     session = make_finished_session()
     drag(session, 37, END - 4)
     assert session.tick == END
-    session.seek(20)
-    adjust.toggle_switch(session, "gate")
+    session.seek_to_tick(20)
+    value_adjustments.toggle_map_switch(session, "gate")
     assert painted_cells(session, 0) == [] and len(painted_cells(session, 1)) == 9
 
 
 def test_branch_point_is_where_the_scripts_differ() -> None:
     session = make_finished_session()
-    session.seek(80)
-    branch = branching.create_branch_at_current_tick(session)
-    assert branch.at == 80
-    session.focus(PanelKey(0, 0))
+    session.seek_to_tick(80)
+    branch = branch_actions.create_branch_at_current_tick(session)
+    assert branch.first_differing_tick == 80
+    session.focus_panel(PanelKey(0, 0))
     drag(session, 37, 70)
-    assert branch.at == 37, "the parent draws it later now"
-    session.history.undo()
-    assert branch.at == 80
+    assert branch.first_differing_tick == 37, "the parent draws it later now"
+    session.undo_history.undo_last_entry()
+    assert branch.first_differing_tick == 80
     drag(session, 37, 20)
-    assert branch.at == 20
+    assert branch.first_differing_tick == 20
 
 
 # --- the old end ----------------------------------------------------------------------------------
@@ -120,16 +120,16 @@ def test_branch_point_is_where_the_scripts_differ() -> None:
 @pytest.mark.parametrize(("tick", "to"), [(60, 45), (60, 90), (END, 45), (37, 10)])
 def test_moved_edit_and_its_undo_are_recomputed_to_the_old_end(at: int, tick: int, to: int) -> None:
     session = make_finished_session()
-    session.seek(at)
-    before = session.run.timeline.recorded_digests()
+    session.seek_to_tick(at)
+    before = session.run.focused_branch_timeline.recorded_digests()
     drag(session, tick, to)
     finish_recording(session)
-    line = session.run.timeline
+    line = session.run.focused_branch_timeline
     assert line.recorded_end == line.end and not session.run.is_rerecording_ticks
     assert session.tick == min(at, line.end), "looking at a tick goes on"
     assert line.recorded_end == (END if tick != END else 60)
     assert_equals_plain_run(line)
-    session.history.undo()
+    session.undo_history.undo_last_entry()
     finish_seek(session)
     finish_recording(session)
     assert (session.tick, line.recorded_end, line.recorded_digests()) == (at, END, before)
@@ -138,9 +138,9 @@ def test_moved_edit_and_its_undo_are_recomputed_to_the_old_end(at: int, tick: in
 
 def test_background_recording_equals_a_plain_run() -> None:
     session = make_finished_session()
-    session.seek(20)
+    session.seek_to_tick(20)
     drag(session, 60, 45)
-    line, shown = session.run.timeline, session.run.world
+    line, shown = session.run.focused_branch_timeline, session.run.world
     pieces = 0
     while session.run.continue_rerecording_ticks(1.0):
         pieces += 1
@@ -150,19 +150,19 @@ def test_background_recording_equals_a_plain_run() -> None:
     again.replace_command_log(line.entries())
     again.seek(END)
     assert again.recorded_digests() == line.recorded_digests()
-    assert again.records[0].rows.tolist() == line.records[0].rows.tolist()
+    assert again.agent_records[0].log_rows.tolist() == line.agent_records[0].log_rows.tolist()
     assert again.marks(0, END).tolist() == line.marks(0, END).tolist()
 
 
 def test_run_can_advance_during_background_recording() -> None:
     session = make_finished_session()
-    session.seek(20)
+    session.seek_to_tick(20)
     drag(session, 60, 45)
-    line = session.run.timeline
+    line = session.run.focused_branch_timeline
     while line.recorded_end <= 45:
         session.run.continue_rerecording_ticks(1.0)
     assert line.recorded_end < END
-    session.advance(60)
+    session.advance_by_ticks(60)
     finish_recording(session)
     assert (session.tick, line.recorded_end, line.divergence_tick) == (80, END, None)
     assert_equals_plain_run(line)
@@ -193,9 +193,9 @@ class RewritingMachine(RuleBasedStateMachine):
     def advance_and_seek(self, ticks: int, seeks: int | None, which: int, by: int) -> None:
         self.detour(which, by)
         for session in self.sessions:
-            session.advance(ticks)
+            session.advance_by_ticks(ticks)
             if seeks is not None:
-                session.seek(min(seeks, session.run.last_reached_tick))
+                session.seek_to_tick(min(seeks, session.run.last_reached_tick))
 
     @rule(ticks=st.integers(1, 9), which=st.integers(0, 9), by=st.integers(-60, 60))
     def draw(self, ticks: int, which: int, by: int) -> None:
@@ -208,21 +208,21 @@ class RewritingMachine(RuleBasedStateMachine):
     def flip(self, which: int, by: int) -> None:
         self.detour(which, by)
         for session in self.sessions:
-            adjust.toggle_switch(session, "gate")
+            value_adjustments.toggle_map_switch(session, "gate")
 
-    @precondition(lambda self: len(self.sessions[0].run.tree.branches) < 5)
+    @precondition(lambda self: len(self.sessions[0].run.branch_tree.branches) < 5)
     @rule(which=st.integers(0, 9), by=st.integers(-60, 60))
     def branch(self, which: int, by: int) -> None:
         self.detour(which, by)
         for session in self.sessions:
-            branching.create_branch_at_current_tick(session)
+            branch_actions.create_branch_at_current_tick(session)
 
     @rule(which=st.integers(0, 9), by=st.integers(-60, 60))
     def show_another_branch(self, which: int, by: int) -> None:
         self.detour(which, by)
         for session in self.sessions:
-            numbers = [*session.run.tree.branches]
-            branching.show_branch(session, numbers[which % len(numbers)])
+            numbers = [*session.run.branch_tree.branches]
+            branch_actions.show_branch(session, numbers[which % len(numbers)])
             finish_seek(session)
 
     @rule(which=st.integers(0, 9), by=st.integers(-60, 60))
@@ -233,32 +233,32 @@ class RewritingMachine(RuleBasedStateMachine):
     @rule(redoes=st.booleans())
     def undo(self, redoes: bool) -> None:
         for session in self.sessions:
-            was_done = session.history.undo()
+            was_done = session.undo_history.undo_last_entry()
             finish_seek(session)
             if redoes and was_done:
-                session.history.redo_last_entry()
+                session.undo_history.redo_last_entry()
                 finish_seek(session)
 
     def detour(self, which: int, by: int) -> None:
         """Drag an edit and take that back, in the second session only."""
         other = self.sessions[1]
-        acts = len(other.history.done)
+        acts = len(other.undo_history.done)
         self.move(other, which, by)
-        if len(other.history.done) > acts:
-            other.history.undo()
+        if len(other.undo_history.done) > acts:
+            other.undo_history.undo_last_entry()
             finish_seek(other)
 
     def move(self, session: Session, which: int, by: int) -> None:
-        deeds = script.script_entries(session.run)
-        script.move_script_entry(session, deeds[which % len(deeds)], by)
+        deeds = script_entries.script_entries(session.run)
+        script_entries.move_script_entry(session, deeds[which % len(deeds)], by)
         finish_seek(session)
 
     @invariant()
     def scripts_are_equal(self) -> None:
         one, other = (
             [
-                (s.number, s.parent, s.at, s.tick, entries_before(s.entries, 1 << 30))
-                for s in session.run.tree.branch_states()
+                (s.number, s.parent, s.split_tick, s.tick, entries_before(s.entries, 1 << 30))
+                for s in session.run.branch_tree.branch_states()
             ]
             for session in self.sessions
         )
@@ -267,21 +267,21 @@ class RewritingMachine(RuleBasedStateMachine):
     @invariant()
     def branch_shares_the_script_of_its_parent(self) -> None:
         for session in self.sessions:
-            for branch in session.run.tree.branches.values():
+            for branch in session.run.branch_tree.branches.values():
                 if branch.parent is not None:
-                    origin = session.run.tree[branch.parent]
-                    assert entries_before(branch.timeline.entries(), branch.at) == entries_before(
-                        origin.timeline.entries(), branch.at
+                    origin = session.run.branch_tree[branch.parent]
+                    assert entries_before(branch.timeline.entries(), branch.first_differing_tick) == entries_before(
+                        origin.timeline.entries(), branch.first_differing_tick
                     )
 
     @invariant()
     def strokes_keep_their_first_pieces(self) -> None:
-        tree = self.sessions[1].run.tree
+        tree = self.sessions[1].run.branch_tree
         for branch in tree.branches.values():
             pieces: dict[int, list[int]] = {}
             for entry in branch.timeline.entries():
-                if entry.stroke:
-                    pieces.setdefault(entry.stroke, []).append(entry.id)
+                if entry.stroke_id:
+                    pieces.setdefault(entry.stroke_id, []).append(entry.id)
             for stroke, found in pieces.items():
                 whole = self.strokes.setdefault(stroke, found)
                 self.strokes[stroke] = max(whole, found, key=len)

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import Status
-from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam
-from sim.generate import generate_map
 from sim.grid import Grid
 from sim.kernels.log import BACK_MOVE, RESTARTED
 from sim.kernels.octile import DIAGONAL
 from sim.kernels.search import parent_of
+from sim.map_generators import generate_map
 from sim.movement import DEFAULT_MOVEMENT, Movement
 from sim.params import Value
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetParam
 
 from .conftest import board_of, drawn, movements, problems, yaml_of
 from .naive import Board, Place
@@ -41,7 +41,9 @@ def make_ribs_world(
 ) -> tuple[World, Walker]:
     rows, start, goal = problem
     params: dict[str, Value] = {name: options.pop(name) for name in ("dead", "redundant") if name in options}
-    world = World(Grid.from_text_rows(rows, movement=movement), start, goal, SPECS_BY_KEY, budget=budget, **options)
+    world = World(
+        Grid.from_text_rows(rows, movement=movement), start, goal, AGENT_SPECS_BY_KEY, budget=budget, **options
+    )
     return world, world.add(AgentConfig("ribs", params=params))
 
 
@@ -49,13 +51,13 @@ def iter_rows(world: World) -> Iterator[Any]:
     for _ in range(LIMIT):
         if not world.advance(1):
             return
-        yield world.walkers[0].rows[0]
+        yield world.walkers[0].log_rows[0]
     raise AssertionError("it never ends")
 
 
 def corner(size: int) -> Problem:
     made = generate_map("corner", {"size": size})
-    return made.grid.rows(), made.grid.cell(*made.start), made.grid.cell(*made.goal)
+    return made.grid.text_rows(), made.grid.cell(*made.start), made.grid.cell(*made.goal)
 
 
 def g_of_cell(walker: Walker, cell: int) -> float:
@@ -81,7 +83,7 @@ def test_ribs_metrics_on_m1_match_golden_values(
     assert m.cost == pytest.approx(cost, abs=1e-5)
     assert view.numbers["iteration"] == limits and view.numbers["limit"] == pytest.approx(last, abs=1e-5)
     assert (view.groups["dead"].size, view.groups["redundant"].size) == (23, 26)
-    assert g_of_cell(walker, world.goal) == world.optimal
+    assert g_of_cell(walker, world.goal) == world.optimal_cost
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_ribs_expansions_grow_linearly_on_corner_maps() -> None:
     for size in (8, 12, 16, 24, 32, 48, 64, 96):
         world, walker = make_ribs_world(corner(size), Movement(diagonal=1.5), measures=False)
         world.advance(10**6)
-        sizes.append(int(world.grid.free.sum()))
+        sizes.append(int(world.grid.free_mask.sum()))
         counts.append(world.metrics_of_walker(walker).expansions)
     exponent = np.polyfit(np.log(sizes[2:]), np.log(counts[2:]), 1)[0]
     assert 0.95 < exponent < 1.1
@@ -140,12 +142,12 @@ def assert_matches_naive(world: World, walker: Walker, agent: Ribs) -> None:
     assert view.numbers["limit"] == agent.limit and view.numbers["iteration"] == len(agent.limits)
     assert view.numbers.get("next limit", math.inf) == agent.next_limit
     groups = {name: {board.at(int(cell)) for cell in cells} for name, cells in view.groups.items()}
-    assert groups == {"dead": agent.dead, "redundant": agent.redundant}
+    assert groups == {"dead": agent.dead_cells, "redundant": agent.redundant_cells}
     assert all(g_of_cell(walker, board.id(place)) == g for place, g in agent.g.items())
     for place, before in agent.back.items():
-        assert parent_of(world.grid.ground, view.search, board.id(place)) == board.id(before)
-    live = agent.back.keys() - agent.dead - agent.redundant
-    assert not any(agent.back[place] in agent.dead | agent.redundant for place in live)
+        assert parent_of(world.grid.map_arrays, view.search, board.id(place)) == board.id(before)
+    live = agent.back.keys() - agent.dead_cells - agent.redundant_cells
+    assert not any(agent.back[place] in agent.dead_cells | agent.redundant_cells for place in live)
     chain = [agent.loc]
     while chain[-1] != agent.start:
         chain.append(agent.back[chain[-1]])
@@ -190,13 +192,13 @@ def test_ribs_restarts_at_its_position_after_a_map_change(problem: Problem, move
             gone, came = before.arcs() - board.arcs(), board.arcs() - before.arcs()
             agent.board = board
             wakes = agent.status != "no path" or any(tail in agent.g for tail, _ in came)
-            has_begun = walker.agent.state[0].iteration > 1 or len(agent.entered) > 1 or len(agent.g) > 1
+            has_begun = walker.agent.state_record[0].iteration > 1 or len(agent.entered) > 1 or len(agent.g) > 1
             if (gone or came) and not was_done and wakes and (has_begun or agent.status == "no path"):
                 agent.change()
         if agent.status == "active":
             want = agent.tick()
             assert world.advance(1) == 1
-            row = walker.rows[0]
+            row = walker.log_rows[0]
             assert (board.at(int(row.cell)), row.expanded) == (want.cell, want.expanded)
             assert bool(row.marks & RESTARTED) == want.restarted
         else:
@@ -220,11 +222,13 @@ def test_ribs_walk_invariants_hold(problem: Problem, movement: Movement) -> None
             entered.add(cell)
         assert cell not in pruned or row.expanded == 0
         pruned |= {int(c) for cells in view.groups.values() for c in cells}
-        assert limit <= view.numbers["limit"] and (world.optimal == math.inf or view.numbers["limit"] <= world.optimal)
+        assert limit <= view.numbers["limit"] and (
+            world.optimal_cost == math.inf or view.numbers["limit"] <= world.optimal_cost
+        )
         limit = view.numbers["limit"]
         assert world.goal not in pruned and world.start not in pruned
     if board.at(world.goal) in true:  # (2) and (6)
-        assert walker.agent.status is Status.AT_GOAL and g_of_cell(walker, world.goal) == world.optimal
+        assert walker.agent.status is Status.AT_GOAL and g_of_cell(walker, world.goal) == world.optimal_cost
     else:
         assert walker.agent.status is Status.NO_PATH
 
@@ -266,7 +270,7 @@ def test_cells_dead_by_the_paper_are_pruned(problem: Problem, movement: Movement
         u = agent.loc
         agent.tick()
         if u != agent.start and agent.is_dead_by_the_paper(u):
-            assert u in agent.dead
+            assert u in agent.dead_cells
 
 
 # --- what the user does to it -----------------------------------------------------------------------------
@@ -293,13 +297,17 @@ def test_ribs_restart_equals_a_fresh_run_after_many_edits() -> None:
     world, walker = make_ribs_world((rows, start, goal), measures=False)
     for number in range(400):
         cell = 10 + 12 * (number % 10)
-        world.submit(EditCells(freed=(cell,)) if number // 10 % 2 else EditCells(blocked=(cell,)))
+        world.submit(EditCells(freed_cells=(cell,)) if number // 10 % 2 else EditCells(blocked_cells=(cell,)))
         world.advance(1)
     assert world.metrics_of_walker(walker).restarts > 300
-    world.submit(EditCells(freed=tuple(range(144)), blocked=tuple(i for i, c in enumerate("".join(rows)) if c == "@")))
+    world.submit(
+        EditCells(
+            freed_cells=tuple(range(144)), blocked_cells=tuple(i for i, c in enumerate("".join(rows)) if c == "@")
+        )
+    )
     world.apply_due_changes()
     if walker.agent.status is Status.ACTIVE:
-        fresh, other = make_ribs_world((world.grid.rows(), walker.position, goal), measures=False)
+        fresh, other = make_ribs_world((world.grid.text_rows(), walker.position, goal), measures=False)
         before = world.metrics_of_walker(walker).expansions
         world.advance(LIMIT)
         fresh.advance(LIMIT)

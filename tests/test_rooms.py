@@ -18,19 +18,19 @@ ORDER = (
     ("film",),
     ("commands",),
     ("input",),
-    ("warmup", "preparation", "safety", "app"),
-    ("status", "pace", "start"),
+    ("warmup", "kernel_preparation", "error_recovery", "app"),
+    ("status_file", "frame_pacer", "start"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 
 LAZY = {
-    "ui/film/recording.py": "ui.film.recorder",  # codecs
-    "ui/film/recording_files.py": "ui.film.video",  # codecs
-    "sim/files/picture_map.py": "av",  # codecs
-    "sim/experiments/export.py": "pyarrow",  # not everybody has it
+    "ui/film/recording_controller.py": "ui.film.recorder",  # codecs
+    "ui/film/recording_files.py": "ui.film.video_encoding",  # codecs
+    "files/picture_map.py": "av",  # codecs
+    "experiments/export.py": "pyarrow",  # not everybody has it
     "cli/experiment/pools.py": "distributed submitit",  # nor these
     "benchmarks/experiment.py": "distributed",
-    "tools/readme.py": "ui.commands.table ui.model.command",  # the other tables are made without a window
+    "tools/readme.py": "ui.commands.command_table ui.model.ui_command",  # the other tables are made without a window
     "benchmarks/frames.py": "pygame ui",  # the other benchmarks run without one
 }
 """Imports inside functions: file, and what it may import there."""
@@ -40,7 +40,7 @@ def module_name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-PACKAGES = ("sim", "agents", "ui", "cli", "benchmarks", "tools")
+PACKAGES = ("sim", "files", "experiments", "agents", "ui", "cli", "benchmarks", "tools")
 EVERYWHERE = {module_name(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
 MODULES = {name: path for name, path in EVERYWHERE.items() if name.split(".")[0] == "ui"}
 

@@ -11,21 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
+from files.journal import find_crashed_journals, restore_session
+from files.map_source import MapFile, MapRows
+from files.movingai import write_map
+from files.png import png_bytes
+from files.scenario import Scenario, StopTick, load_scenario, save_scenario
+from files.session import with_original_letters
+from files.shipped_files import SCENARIOS_FOLDER
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig, EditCells, SetRandomChanges, SetTrials, TimedCommand
-from sim.files.journal import find_crashed_journals, restore_session
-from sim.files.map_source import MapFile, MapRows
-from sim.files.movingai import write_map
-from sim.files.png import png_bytes
-from sim.files.scenario import Scenario, StopTick, load_scenario, save_scenario
-from sim.files.session import with_original_letters
-from sim.files.shipped_files import SCENARIOS_FOLDER
 from sim.grid import Grid
-from sim.movement import CUT, Movement
-from ui.film.pictures import png_text_chunks
+from sim.movement import CUT_ONE_CORNER, Movement
+from sim.world_commands import AgentConfig, EditCells, SetMaxTrials, SetRandomChanges, TimedCommand
+from ui.film.picture_files import png_text_chunks
 from ui.film.replay import replay_spec_of_run
-from ui.model import branching, files, session_saving
+from ui.model import branch_actions, opened_files, session_saving
 from ui.model.autosave import AutosaveJournal
 from ui.model.session import Session
 
@@ -38,7 +38,7 @@ def make_full_scenario(folder: Path) -> Scenario:
     write_map(Grid.from_text_rows(ROWS), path)
     agents = (AgentConfig("lss-lrta", "learner", {"lookahead": 3}), AgentConfig("tb-wa", "second", {"weight": 2.5}, 9))
     return Scenario(
-        map=MapFile(path.name, Path(os.path.realpath(path)), movement=Movement(CUT, 1.5)),
+        map=MapFile(path.name, Path(os.path.realpath(path)), movement=Movement(CUT_ONE_CORNER, 1.5)),
         start=(1, 0),
         goal=(9, 4),
         agents=agents,
@@ -48,12 +48,12 @@ def make_full_scenario(folder: Path) -> Scenario:
         budget=5,
         switches={"gate": ((3, 2), (3, 3))},
         changes=RandomChangeSchedule(50, 2.0),
-        edits=(TimedCommand(7, EditCells(blocked=(22, 23))),),
+        timed_commands=(TimedCommand(7, EditCells(blocked_cells=(22, 23))),),
         view={"theme": "light", "layers": {"grid": True}},
         trials=40,
         tick_ms=2.5,
         listed_optimal=12.5,
-        until=StopTick(70, "out of moves: 50"),
+        stop_tick=StopTick(70, "out of moves: 50"),
     )
 
 
@@ -70,7 +70,7 @@ def assert_same_fields(found: Scenario, wanted: Scenario) -> None:
             continue
         assert getattr(found, field.name) == getattr(wanted, field.name), field.name
     assert np.array_equal(found.grid.terrain, wanted.grid.terrain)
-    assert np.array_equal(found.grid.original, wanted.grid.original)
+    assert np.array_equal(found.grid.original_terrain, wanted.grid.original_terrain)
     assert found.grid.movement == wanted.grid.movement
     for key, value in wanted.view.items():
         assert found.view[key] == value, key
@@ -82,18 +82,18 @@ def assert_same_fields(found: Scenario, wanted: Scenario) -> None:
 
 def through_scenario_file(session: Session, folder: Path) -> Scenario:
     save_scenario(session.run.scenario, folder / "a.yaml")
-    return load_scenario(folder / "a.yaml", SPECS_BY_KEY)
+    return load_scenario(folder / "a.yaml", AGENT_SPECS_BY_KEY)
 
 
 def through_session_scenario(session: Session, folder: Path) -> Scenario:
-    path = files.save_session_scenario(session, folder / "mine", session.run.scenario.view)
-    return files.open_any_file(path).scenario
+    path = opened_files.save_session_scenario(session, folder / "mine", session.run.scenario.view)
+    return opened_files.open_any_file(path).scenario
 
 
 def through_session_file(session: Session, folder: Path) -> Scenario:
     path = session_saving.save_session(session, folder / "mine")
-    other = Session(files.open_any_file(path).scenario)
-    saved = files.open_any_file(path).saved_session
+    other = Session(opened_files.open_any_file(path).scenario)
+    saved = opened_files.open_any_file(path).saved_session
     assert saved is not None
     session_saving.restore_session(other, saved, path)
     return other.run.scenario
@@ -103,26 +103,26 @@ def through_journal(session: Session, folder: Path) -> Scenario:
     keeper = AutosaveJournal(session)
     keeper.update_journal()
     assert keeper.journal is not None
-    for file in (keeper.journal._file, keeper.journal._lock):  # what a kill does
+    for file in (keeper.journal._journal_descriptor, keeper.journal._lock_descriptor):  # what a kill does
         os.close(file)
     other = Session(session.run.scenario)
-    session_saving.restore_session(other, restore_session(find_crashed_journals()[0].path, SPECS_BY_KEY))
+    session_saving.restore_session(other, restore_session(find_crashed_journals()[0].path, AGENT_SPECS_BY_KEY))
     return other.run.scenario
 
 
 def through_picture(session: Session, folder: Path) -> Scenario:
     (folder / "a.png").write_bytes(png_bytes(np.zeros((4, 4), np.uint32), png_text_chunks(session.run, folder)))
-    return files.open_any_file(folder / "a.png").scenario
+    return opened_files.open_any_file(folder / "a.png").scenario
 
 
 def through_branch(session: Session, folder: Path) -> Scenario:
-    session.advance(3)
-    branching.create_branch_at_current_tick(session)
+    session.advance_by_ticks(3)
+    branch_actions.create_branch_at_current_tick(session)
     return session.run.scenario
 
 
 def through_reset(session: Session, folder: Path) -> Scenario:
-    session.advance(12)
+    session.advance_by_ticks(12)
     session.start_over(keeps_map=False)
     return session.run.scenario
 
@@ -163,29 +163,29 @@ def test_round_trip_keeps_original_and_edited_map(
 
 def test_reset_keeps_user_settings() -> None:
     session = Session(Scenario(MapRows(tuple(ROWS)), (0, 0), (9, 4), (AgentConfig("lrta"),)))
-    session.advance(4)
-    session.do(SetTrials(100))
-    session.do(SetRandomChanges(9, 3.0))
+    session.advance_by_ticks(4)
+    session.submit_command(SetMaxTrials(100))
+    session.submit_command(SetRandomChanges(9, 3.0))
     session.start_over(keeps_map=False)
-    assert session.run.scenario.trials == session.run.world.trials == 100
+    assert session.run.scenario.trials == session.run.world.max_trials == 100
     assert session.run.scenario.changes == session.run.world.random_changes == RandomChangeSchedule(9, 3.0)
 
 
 def test_reset_does_not_bake_in_script_settings(tmp_path: Path) -> None:
-    edits = (TimedCommand(2, SetTrials(70)), TimedCommand(2, SetRandomChanges(8, 4.0)))
-    session = Session(replace(make_full_scenario(tmp_path), edits=edits))
-    session.advance(5)
-    assert session.run.world.trials == 70
+    edits = (TimedCommand(2, SetMaxTrials(70)), TimedCommand(2, SetRandomChanges(8, 4.0)))
+    session = Session(replace(make_full_scenario(tmp_path), timed_commands=edits))
+    session.advance_by_ticks(5)
+    assert session.run.world.max_trials == 70
     session.start_over(keeps_map=False)
-    assert session.run.scenario == replace(make_full_scenario(tmp_path), edits=edits)
-    assert session.run.world.trials == 40
+    assert session.run.scenario == replace(make_full_scenario(tmp_path), timed_commands=edits)
+    assert session.run.world.max_trials == 40
 
 
 def test_learning_session_saved_at_tick_600_continues_identically(tmp_path: Path) -> None:
     """It came back with one trial in the place of a hundred, and another run."""
-    session = Session(files.open_any_file(SCENARIOS_FOLDER / "learning.yaml").scenario)
-    session.advance(600)
-    opened = files.open_any_file(session_saving.save_session(session, tmp_path / "mine"))
+    session = Session(opened_files.open_any_file(SCENARIOS_FOLDER / "learning.yaml").scenario)
+    session.advance_by_ticks(600)
+    opened = opened_files.open_any_file(session_saving.save_session(session, tmp_path / "mine"))
     other = Session(opened.scenario)
     assert opened.saved_session is not None
     session_saving.restore_session(other, opened.saved_session)
@@ -193,6 +193,6 @@ def test_learning_session_saved_at_tick_600_continues_identically(tmp_path: Path
         pass
     assert (
         other.run.world.compute_digest() == session.run.world.compute_digest()
-        and other.run.timeline.divergence_tick is None
+        and other.run.focused_branch_timeline.divergence_tick is None
     )
-    assert other.run.world.trials == session.run.world.trials == 100
+    assert other.run.world.max_trials == session.run.world.max_trials == 100

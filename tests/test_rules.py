@@ -7,17 +7,17 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import AgentDefaults, AgentSpec, AgentView, Problem, Status
-from sim.commands import AgentConfig, EditCells
 from sim.grid import Grid, MapChange, ReadOnlyGrid
 from sim.kernels import log
 from sim.metrics import OwnCounts
 from sim.params import Value
-from sim.results import outcome_of_walker
-from sim.rules import AgentFailedError
+from sim.referee_rules import AgentFailedError
+from sim.result_lines import outcome_of_walker
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells
 
 ROWS = ["......", ".@@@..", "......"]
 START, GOAL = 0, 5
@@ -138,8 +138,8 @@ class WritesTheMap(Liar):
         self.write_stay_row(rows[done])
         for write in (
             lambda: self.problem.grid.moves.__setitem__(0, 255),
-            lambda: self.problem.grid.ground.moves.__setitem__(0, 255),
-            lambda: self.problem.grid.ground.cost.__setitem__(0, 0.0),
+            lambda: self.problem.grid.map_arrays.moves.__setitem__(0, 255),
+            lambda: self.problem.grid.map_arrays.cost.__setitem__(0, 0.0),
             lambda: self.problem.grid.terrain.__setitem__((1, 1), ord(".")),
             lambda: self.problem.grid.block_and_free([], [7]),
             lambda: self.problem.grid.set_terrain([7], np.array([46], np.uint8)),
@@ -167,7 +167,7 @@ LIES = {
 
 def make_world_with(liar: type, **options: Any) -> World:
     spec = AgentSpec("liar", "Liar", "", "Lies.", liar, is_own=True, runs_in_bulk=False)
-    world = World(Grid.from_text_rows(ROWS), START, GOAL, {**SPECS_BY_KEY, "liar": spec}, budget=2, **options)
+    world = World(Grid.from_text_rows(ROWS), START, GOAL, {**AGENT_SPECS_BY_KEY, "liar": spec}, budget=2, **options)
     world.add(AgentConfig("liar"))
     world.add(AgentConfig("lrta"))
     return world
@@ -180,15 +180,15 @@ def test_violation_is_reported_with_tick_and_cell_and_others_continue(liar: type
     world.advance(50)
     caught, honest = world.walkers
     assert caught.violation is not None and told in caught.violation.description
-    assert caught.violation.tick == HONEST_TICKS and caught.violation.place == (2, 0)
-    assert caught.is_done and caught.state_text == ("failed" if liar is WritesTheMap else "broke the rules")
+    assert caught.violation.tick == HONEST_TICKS and caught.violation.cell == (2, 0)
+    assert caught.is_done and caught.state_word == ("failed" if liar is WritesTheMap else "broke the rules")
     assert outcome_of_walker(world, caught, "stuck") == ("failed" if liar is WritesTheMap else "broke_rules")
     assert honest.has_arrived and honest.violation is None and world.is_over
-    assert [note.text for note in world.notes] == [caught.violation.message_for_agent("Liar")]
-    assert "on (2, 0)" in world.notes[0].text and world.notes[0].tick == 2
+    assert [note.text for note in world.messages] == [caught.violation.message_for_agent("Liar")]
+    assert "on (2, 0)" in world.messages[0].text and world.messages[0].tick == 2
     assert (world.grid.moves == before).all()
     assert world.metrics_of_walker(caught).moves == 2 and world.metrics_of_walker(caught).expansions >= 2
-    world.submit(EditCells(blocked=(11,)))
+    world.submit(EditCells(blocked_cells=(11,)))
     world.advance(1)
     assert caught.position == 2 and pickle.loads(pickle.dumps(world)).compute_digest() == world.compute_digest()
 
@@ -203,7 +203,7 @@ def test_violation_is_the_same_after_seeking_back(liar: type) -> None:
         offence = line.world.walkers[0].violation
         assert (offence is not None) == (target > HONEST_TICKS)
     assert (line.world.compute_digest(), line.divergence_tick) == (digest, None)
-    assert [note.text for note in line.notes()] == [line.world.walkers[0].violation.message_for_agent("Liar")]
+    assert [note.text for note in line.world_messages()] == [line.world.walkers[0].violation.message_for_agent("Liar")]
 
 
 class FailsAfterArrival(Liar):
@@ -226,7 +226,7 @@ class FailsAfterArrival(Liar):
 def test_arrived_user_agent_is_still_advanced() -> None:
     """Nobody has told it anything, and yet it may have something to do."""
     world = make_world_with(FailsAfterArrival)
-    world.submit(EditCells(freed=(7,)), 40)
+    world.submit(EditCells(freed_cells=(7,)), 40)
     world.advance(20)
     agent = cast(FailsAfterArrival, world.walkers[0].agent)
     assert agent.status is Status.AT_GOAL and world.tick == 20
@@ -248,7 +248,7 @@ def test_built_in_agents_are_checked_in_bulk_runs(liar: type, told: str) -> None
     world.advance(50)
     offence = world.walkers[0].violation
     assert (
-        offence is not None and told in offence.description and offence.tick == HONEST_TICKS and offence.place == (2, 0)
+        offence is not None and told in offence.description and offence.tick == HONEST_TICKS and offence.cell == (2, 0)
     )
 
 
@@ -261,7 +261,14 @@ def test_true_no_path_claim_is_no_violation() -> None:
 
 
 def grid_state(grid: Grid) -> tuple[object, ...]:
-    return grid.rows(), grid.moves.tolist(), grid.version, grid.free_count, grid.free.tolist(), grid.is_free(3)
+    return (
+        grid.text_rows(),
+        grid.moves.tolist(),
+        grid.version,
+        grid.free_cell_count,
+        grid.free_mask.tolist(),
+        grid.is_free(3),
+    )
 
 
 @pytest.mark.parametrize("copy", [lambda pair: pair, lambda pair: pickle.loads(pickle.dumps(pair))])

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS, SPECS_BY_KEY
-from sim import commands
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
+from files.map_source import MapFile, MapRecipe, MapRows
+from files.movingai import write_map
+from files.scenario import Scenario, build_world, dump_scenario, load_scenario, parse_scenario, save_scenario
+from sim import world_commands
 from sim.agent_api import Status
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig, TimedCommand
-from sim.files.map_source import MapFile, MapRecipe, MapRows
-from sim.files.movingai import write_map
-from sim.files.scenario import Scenario, build_world, dump_scenario, load_scenario, parse_scenario, save_scenario
 from sim.grid import Grid
 from sim.metrics import Metrics
 from sim.params import ConfigError, Value
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import AgentConfig, TimedCommand
 
 from .conftest import ROOT
 
@@ -69,7 +69,7 @@ view: {layers: [open, closed], zoom: 2.5}
 
 
 def parse(text: str, name: str = "x.yaml") -> Scenario:
-    return parse_scenario(text, name, SPECS_BY_KEY)
+    return parse_scenario(text, name, AGENT_SPECS_BY_KEY)
 
 
 def parse_problems(text: str) -> list[str]:
@@ -115,29 +115,29 @@ def test_cell_lists_accept_single_cells_and_runs() -> None:
 def test_scenario_has_at_most_the_maximum_of_agents(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = BASE.split("switches:")[0].replace("{kind: tba, budget: 30}", last)
     most = len(parse(text).agents)
-    monkeypatch.setattr("sim.files.scenario.MAX_AGENTS", most)
+    monkeypatch.setattr("files.scenario.MAX_AGENTS", most)
     assert len(parse(text).agents) == most
     (problem,) = parse_problems(text + "  - {kind: lrta}\n")
     assert f"expected at most {most} agents" in problem and f"got {most + 1}" in problem
 
 
 def test_parser_reads_every_command_in_tick_order() -> None:
-    assert parse(BASE).edits == (
-        TimedCommand(1, commands.SetSwitch("gate", True)),
-        TimedCommand(2, commands.EditCells((10,), (6, 8))),
-        TimedCommand(3, commands.SetTerrain((5, 9), "@W")),
-        TimedCommand(4, commands.MoveGoal(14)),
-        TimedCommand(4, commands.SetBudget(25)),
-        TimedCommand(5, commands.SetBudget(3, 0)),
-        TimedCommand(5, commands.SetBudget(None, 0)),
-        TimedCommand(6, commands.SetParam(1, "shortcut", True)),
-        TimedCommand(6, commands.SetParam(1, "share", 0.5)),
-        TimedCommand(7, commands.AddAgent(AgentConfig("tb-gbfs", "late", budget=2))),
-        TimedCommand(8, commands.RemoveAgent(2)),
-        TimedCommand(8, commands.AddAgent(AgentConfig("astar"), 7)),
-        TimedCommand(8, commands.SetParam(0, "weight", 3.0)),
-        TimedCommand(8, commands.SetRandomChanges(3, 0.0)),
-        TimedCommand(9, commands.SetSwitch("gate", False)),
+    assert parse(BASE).timed_commands == (
+        TimedCommand(1, world_commands.SetSwitch("gate", True)),
+        TimedCommand(2, world_commands.EditCells((10,), (6, 8))),
+        TimedCommand(3, world_commands.SetTerrain((5, 9), "@W")),
+        TimedCommand(4, world_commands.MoveGoal(14)),
+        TimedCommand(4, world_commands.SetBudget(25)),
+        TimedCommand(5, world_commands.SetBudget(3, 0)),
+        TimedCommand(5, world_commands.SetBudget(None, 0)),
+        TimedCommand(6, world_commands.SetParam(1, "shortcut", True)),
+        TimedCommand(6, world_commands.SetParam(1, "share", 0.5)),
+        TimedCommand(7, world_commands.AddAgent(AgentConfig("tb-gbfs", "late", budget=2))),
+        TimedCommand(8, world_commands.RemoveAgent(2)),
+        TimedCommand(8, world_commands.AddAgent(AgentConfig("astar"), 7)),
+        TimedCommand(8, world_commands.SetParam(0, "weight", 3.0)),
+        TimedCommand(8, world_commands.SetRandomChanges(3, 0.0)),
+        TimedCommand(9, world_commands.SetSwitch("gate", False)),
     )
 
 
@@ -153,13 +153,13 @@ def test_agent_numbers_in_edits_match_the_world() -> None:
         "  - {tick: 8, add: {kind: tb-wa, label: first}}\n"
         "  - {tick: 9, agent: first, set: {weight: 8}}\n"
     )
-    world = build_world(parse(text), SPECS_BY_KEY)
-    world.submit(commands.SetRandomChanges(1, 0.0), 50)  # keeps time running
+    world = build_world(parse(text), AGENT_SPECS_BY_KEY)
+    world.submit(world_commands.SetRandomChanges(1, 0.0), 50)  # keeps time running
     world.advance(20)
     assert [walker.label for walker in world.walkers] == ["lazy", "TBA*", "second", "sixth", "first"]
     assert [walker.id for walker in world.walkers] == [0, 1, 3, 6, 7]
     assert [walker.params["weight"] for walker in world.walkers[2:]] == [7.0, 1.0, 8.0]
-    assert not world.notes
+    assert not world.messages
 
 
 def test_generated_map_provides_start_goal_and_switches() -> None:
@@ -181,9 +181,9 @@ def test_diagonal_and_swamp_settings_apply_to_the_grid(tmp_path: Path) -> None:
         "format: backmove-scenario\nversion: 1\nagents: []\nstart: [0, 0]\ngoal: [2, 0]\n"
         "map: {file: ../maps/swamp.map, swamp: blocked, diagonal: 1.5}\n"
     )
-    scenario = parse_scenario(text, "x", SPECS_BY_KEY, tmp_path / "scenarios")
-    assert scenario.grid.rows() == [".T."] and scenario.grid.diagonal_cost == 1.5
-    assert parse_scenario(dump_scenario(scenario), "x", SPECS_BY_KEY, tmp_path / "scenarios") == scenario
+    scenario = parse_scenario(text, "x", AGENT_SPECS_BY_KEY, tmp_path / "scenarios")
+    assert scenario.grid.text_rows() == [".T."] and scenario.grid.diagonal_cost == 1.5
+    assert parse_scenario(dump_scenario(scenario), "x", AGENT_SPECS_BY_KEY, tmp_path / "scenarios") == scenario
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_diagonal_and_swamp_settings_apply_to_the_grid(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
 def test_bad_scenario_files_report_all_problems(path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_scenario(path, SPECS_BY_KEY)
+        load_scenario(path, AGENT_SPECS_BY_KEY)
     got = str(caught.value).replace(f"{path.parent}{os.sep}", "").replace(str(ROOT), "ROOT")
     assert got + "\n" == Path(f"{path}.expected").read_text(encoding="utf-8")
 
@@ -201,9 +201,9 @@ def test_shared_budget_concerns_only_agents_that_have_no_own_budget_at_its_tick(
     text = BASE.split("edits:")[0] + "edits:\n"
     own, shared = "  - {tick: 1, agent: second, budget: 30}\n", "  - {tick: 2, budget: 1}\n"
     text = text.replace("{kind: tba, budget: 30}", "{kind: tba, label: second}")
-    assert parse(text + own + shared).edits == (
-        TimedCommand(1, commands.SetBudget(30, 1)),
-        TimedCommand(2, commands.SetBudget(1)),
+    assert parse(text + own + shared).timed_commands == (
+        TimedCommand(1, world_commands.SetBudget(30, 1)),
+        TimedCommand(2, world_commands.SetBudget(1)),
     )
     for edits in (shared, own + own.replace("30", "null") + shared):
         assert "agent 1 (second)" in parse_problems(text + edits)[0]
@@ -233,14 +233,14 @@ def test_scenario_reads_maps_only_from_allowed_folders(tmp_path: Path) -> None:
 
     def load(name: object, **options: object) -> Scenario:
         (home / "x.yaml").write_text(text.replace("NAME", str(name)))
-        return load_scenario(home / "x.yaml", SPECS_BY_KEY, **options)
+        return load_scenario(home / "x.yaml", AGENT_SPECS_BY_KEY, **options)
 
     assert load("../maps/a.map").grid.width == 4
     assert load(tmp_path / "home" / "maps" / "a.map").grid.width == 4
     linked = load("../maps/link.map")
     assert linked.grid.width == 4
     assert save_scenario(linked, home / "saved.yaml").map == linked.map, "named as it was, and opened again"
-    assert load_scenario(home / "saved.yaml", SPECS_BY_KEY).grid.width == 4
+    assert load_scenario(home / "saved.yaml", AGENT_SPECS_BY_KEY).grid.width == 4
     for outside in ("../../elsewhere/a.map", elsewhere / "a.map", "../maps/secret.map", "/dev/zero"):
         with pytest.raises(
             ConfigError, match="must lead to a .map file" if "secret" in str(outside) else "which is outside"
@@ -254,7 +254,7 @@ def test_scenario_reads_maps_only_from_allowed_folders(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["missing.yaml", ""])
 def test_missing_scenario_file_gives_one_problem(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_scenario(tmp_path / name, SPECS_BY_KEY)
+        load_scenario(tmp_path / name, AGENT_SPECS_BY_KEY)
     assert len(caught.value.problems) == 1
 
 
@@ -282,15 +282,15 @@ def test_random_bytes_parse_or_raise_config_error(source: bytes | str) -> None:
 
 def assert_parses_or_raises_config_error(source: bytes | str) -> None:
     try:
-        scenario = parse_scenario(source, "x.yaml", SPECS_BY_KEY, ROOT / "assets" / "scenarios")
+        scenario = parse_scenario(source, "x.yaml", AGENT_SPECS_BY_KEY, ROOT / "assets" / "scenarios")
     except ConfigError as error:
         assert error.problems
         for problem in error.problems:
             assert problem.startswith("x.yaml:") and "\n" not in problem and len(problem) < 1500
         return
-    again = parse_scenario(dump_scenario(scenario), "x.yaml", SPECS_BY_KEY, ROOT / "assets" / "scenarios")
+    again = parse_scenario(dump_scenario(scenario), "x.yaml", AGENT_SPECS_BY_KEY, ROOT / "assets" / "scenarios")
     assert again == scenario
-    build_world(scenario, SPECS_BY_KEY).advance(10)
+    build_world(scenario, AGENT_SPECS_BY_KEY).advance(10)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def param_values() -> st.SearchStrategy[tuple[str, dict[str, Value]]]:
 
     def values(key: str) -> st.SearchStrategy[tuple[str, dict[str, Value]]]:
         options = {}
-        for param in SPECS_BY_KEY[key].params:
+        for param in AGENT_SPECS_BY_KEY[key].params:
             if param.kind is bool:
                 options[param.name] = st.booleans()
             elif param.choices:
@@ -313,7 +313,7 @@ def param_values() -> st.SearchStrategy[tuple[str, dict[str, Value]]]:
                 options[param.name] = st.integers(int(param.low or 0), int(param.high or 100))
         return st.tuples(st.just(key), st.fixed_dictionaries({}, optional=options))
 
-    return st.sampled_from([spec.key for spec in SPECS]).flatmap(values)
+    return st.sampled_from([spec.key for spec in AGENT_SPECS]).flatmap(values)
 
 
 configs = st.builds(
@@ -325,22 +325,22 @@ configs = st.builds(
 timed = st.tuples(
     st.integers(0, 50),
     st.one_of(
-        st.builds(commands.EditCells, st.lists(cells).map(tuple), st.lists(cells).map(tuple)),
+        st.builds(world_commands.EditCells, st.lists(cells).map(tuple), st.lists(cells).map(tuple)),
         st.lists(st.tuples(cells, st.sampled_from(".@TSGWOB"))).map(
-            lambda parts: commands.SetTerrain(tuple(c for c, _ in parts), "".join(letter for _, letter in parts))
+            lambda parts: world_commands.SetTerrain(tuple(c for c, _ in parts), "".join(letter for _, letter in parts))
         ),
-        st.builds(commands.SetSwitch, st.sampled_from(["gate", "7", "a: b"]), st.booleans()),
+        st.builds(world_commands.SetSwitch, st.sampled_from(["gate", "7", "a: b"]), st.booleans()),
         st.builds(
-            commands.DefineSwitch, st.sampled_from(["gate", "8", "c: d"]), st.lists(cells, min_size=1).map(tuple)
+            world_commands.DefineSwitch, st.sampled_from(["gate", "8", "c: d"]), st.lists(cells, min_size=1).map(tuple)
         ),
-        st.builds(commands.DefineSwitch, st.just("ended"), st.just(())),
-        st.builds(commands.MoveGoal, cells),
-        st.builds(commands.SetBudget, st.integers(20, 99)),
-        st.builds(commands.SetBudget, st.none() | st.integers(20, 99), st.integers(0, 1)),
-        st.builds(commands.SetParam, st.just(0), st.just("weight"), st.floats(1, 100)),
-        st.builds(commands.AddAgent, configs, st.none() | st.sampled_from([500, 600, 700])),
-        st.builds(commands.SetRandomChanges, st.integers(1, 99), st.floats(0, 100)),
-        st.builds(commands.SetTrials, st.integers(1, 99)),
+        st.builds(world_commands.DefineSwitch, st.just("ended"), st.just(())),
+        st.builds(world_commands.MoveGoal, cells),
+        st.builds(world_commands.SetBudget, st.integers(20, 99)),
+        st.builds(world_commands.SetBudget, st.none() | st.integers(20, 99), st.integers(0, 1)),
+        st.builds(world_commands.SetParam, st.just(0), st.just("weight"), st.floats(1, 100)),
+        st.builds(world_commands.AddAgent, configs, st.none() | st.sampled_from([500, 600, 700])),
+        st.builds(world_commands.SetRandomChanges, st.integers(1, 99), st.floats(0, 100)),
+        st.builds(world_commands.SetMaxTrials, st.integers(1, 99)),
     ),
 ).map(lambda pair: TimedCommand(*pair))
 
@@ -350,11 +350,11 @@ def test_random_scenario_round_trips(
     label: str, more: list[AgentConfig], edits: list[TimedCommand], ends_removed: bool
 ) -> None:
     agents = (AgentConfig("tb-wa", label), AgentConfig("tb-gbfs", label), *more)
-    numbers = [edit.command.agent for edit in edits if isinstance(edit.command, commands.AddAgent)]
+    numbers = [edit.command.agent for edit in edits if isinstance(edit.command, world_commands.AddAgent)]
     assume(all(numbers.count(number) == 1 for number in numbers if number is not None))
     ordered = sorted(edits, key=lambda edit: edit.tick)
     if ends_removed:
-        ordered.append(TimedCommand(60, commands.RemoveAgent(1)))
+        ordered.append(TimedCommand(60, world_commands.RemoveAgent(1)))
     scenario = Scenario(
         MapRows((".....", ".@.@.", "..T..")),
         (0, 0),
@@ -362,7 +362,7 @@ def test_random_scenario_round_trips(
         agents,
         budget=20,
         switches={"gate": ((2, 1),), "7": ((0, 2),), "a: b": ((0, 1), (4, 2))},
-        edits=tuple(ordered),
+        timed_commands=tuple(ordered),
         view={"layers": {"open": True}, "zoom": 1.0},
     )
     assert parse(dump_scenario(scenario)) == scenario
@@ -378,27 +378,29 @@ def test_dumped_scenario_uses_compact_yaml() -> None:
 
 
 def test_saving_in_another_folder_keeps_the_map(tmp_path: Path) -> None:
-    scenario = load_scenario(ROOT / "assets" / "scenarios" / "reopening.yaml", SPECS_BY_KEY)
+    scenario = load_scenario(ROOT / "assets" / "scenarios" / "reopening.yaml", AGENT_SPECS_BY_KEY)
     here = tmp_path / "mine" / "scenarios"
     here.mkdir(parents=True)
     far = save_scenario(scenario, here / "far.yaml")
     assert isinstance(far.map, MapRows), "a map outside the tree of the new file is drawn in it"
-    assert load_scenario(here / "far.yaml", SPECS_BY_KEY) == far
-    assert far.grid.rows() == scenario.grid.rows()
+    assert load_scenario(here / "far.yaml", AGENT_SPECS_BY_KEY) == far
+    assert far.grid.text_rows() == scenario.grid.text_rows()
     write_map(scenario.grid, tmp_path / "mine" / "river.map")
     near = Scenario(MapFile("?", tmp_path / "mine" / "river.map"), scenario.start, scenario.goal)
     saved = save_scenario(near, here / "near.yaml")
     assert isinstance(saved.map, MapFile) and saved.map.file == "../river.map"
-    assert load_scenario(here / "near.yaml", SPECS_BY_KEY) == saved
+    assert load_scenario(here / "near.yaml", AGENT_SPECS_BY_KEY) == saved
     assert sorted(path.name for path in here.iterdir()) == ["far.yaml", "near.yaml"]
 
 
 def test_worlds_of_one_scenario_have_separate_maps() -> None:
     scenario = parse(BASE)
-    first, second = build_world(scenario, SPECS_BY_KEY), build_world(scenario, SPECS_BY_KEY)
-    before = second.grid.rows()
+    first, second = build_world(scenario, AGENT_SPECS_BY_KEY), build_world(scenario, AGENT_SPECS_BY_KEY)
+    before = second.grid.text_rows()
     first.advance(5)
-    assert first.grid.rows() != before and second.grid.rows() == before and scenario.grid.rows() == before
+    assert (
+        first.grid.text_rows() != before and second.grid.text_rows() == before and scenario.grid.text_rows() == before
+    )
 
 
 # --- the shipped ones -----------------------------------------------------------------------------
@@ -406,9 +408,11 @@ def test_worlds_of_one_scenario_have_separate_maps() -> None:
 
 def run_example(name: str, most_ticks: int = 1600) -> dict[str, tuple[Walker, Metrics]]:
     """The agents of a shipped scenario at the end of its run, by label."""
-    world = build_world(load_scenario(ROOT / "assets" / "scenarios" / f"{name}.yaml", SPECS_BY_KEY), SPECS_BY_KEY)
+    world = build_world(
+        load_scenario(ROOT / "assets" / "scenarios" / f"{name}.yaml", AGENT_SPECS_BY_KEY), AGENT_SPECS_BY_KEY
+    )
     assert 90 <= run_to_end(world) <= most_ticks
-    assert not world.notes
+    assert not world.messages
     return {walker.label: (walker, world.metrics_of_walker(walker)) for walker in world.walkers}
 
 
@@ -430,19 +434,19 @@ def test_at_least_eight_scenarios_are_shipped() -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_scenarios_load_run_and_round_trip(path: Path) -> None:
-    scenario = load_scenario(path, SPECS_BY_KEY)
+    scenario = load_scenario(path, AGENT_SPECS_BY_KEY)
     panels = {config.group or config.label for config in scenario.agents}
     assert scenario.title and len(scenario.caption) > 80 and 2 <= len(panels) <= 4
     assert max(scenario.grid.terrain.shape) <= 128
     labels = [config.label for config in scenario.agents]
     assert all(labels) and len(set(labels)) == len(labels)
-    assert parse_scenario(dump_scenario(scenario), "again", SPECS_BY_KEY, path.parent) == scenario
+    assert parse_scenario(dump_scenario(scenario), "again", AGENT_SPECS_BY_KEY, path.parent) == scenario
     digests = {_digest_in_steps(scenario, step) for step in (5_000, 7)}
     assert len(digests) == 1
 
 
 def _digest_in_steps(scenario: Scenario, step: int) -> str:
-    world = build_world(scenario, SPECS_BY_KEY)
+    world = build_world(scenario, AGENT_SPECS_BY_KEY)
     while world.advance(step):
         pass
     return world.compute_digest()

@@ -10,16 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
-from sim import commands
-from sim.commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetParam
-from sim.files.cell_lists import cell_list_data
-from sim.files.document_fields import DocumentField, DocumentProblems
-from sim.files.log_entries import LogReader, entry_data
-from sim.files.map_source import MapFile, MapRecipe, MapRows
-from sim.files.movingai import write_map
-from sim.files.scenario import Scenario, TimedCommand
-from sim.files.session import (
+from agents.registry import AGENT_SPECS_BY_KEY
+from files.cell_lists import cell_list_data
+from files.document_fields import DocumentField, DocumentProblems
+from files.log_entries import LogEntryReader, log_entry_data
+from files.map_source import MapFile, MapRecipe, MapRows
+from files.movingai import write_map
+from files.scenario import Scenario, TimedCommand
+from files.session import (
     SavedSession,
     create_saved_session,
     dump_session,
@@ -30,11 +28,13 @@ from sim.files.session import (
     terrain_hash,
     with_original_letters,
 )
-from sim.files.yaml import YamlDocument, read_yaml, write_yaml
+from files.yaml import YamlDocument, read_yaml, write_yaml
+from sim import world_commands
 from sim.grid import Grid
 from sim.params import ConfigError
 from sim.time.branches import BranchTree
-from sim.time.log import LogEntry
+from sim.time.command_log import LogEntry
+from sim.world_commands import AddAgent, AgentConfig, EditCells, MoveGoal, RemoveAgent, SetParam
 
 from .runs import assert_as_plain, some_command
 
@@ -46,8 +46,8 @@ RIVER = Scenario(
     (AgentConfig("rtb-wa", "lazy"), AgentConfig("tba", budget=20), AgentConfig("delayed-astar")),
     title="River",
     switches={"bridge": ((4, 2), (5, 2))},
-    edits=(
-        TimedCommand(4, commands.SetSwitch("bridge", True)),
+    timed_commands=(
+        TimedCommand(4, world_commands.SetSwitch("bridge", True)),
         TimedCommand(8, AddAgent(AgentConfig("tb-gbfs", "late"))),
         TimedCommand(9, SetParam(0, "restart", "eager")),
     ),
@@ -56,16 +56,16 @@ RIVER = Scenario(
 
 def make_tree(scenario: Scenario = RIVER) -> BranchTree:
     saved = SavedSession(scenario, ())
-    return BranchTree(saved.world_builder(SPECS_BY_KEY))
+    return BranchTree(saved.world_builder(AGENT_SPECS_BY_KEY))
 
 
 def dump_and_parse(saved: SavedSession) -> SavedSession:
-    return parse_session(dump_session(saved), "a.yaml", SPECS_BY_KEY)
+    return parse_session(dump_session(saved), "a.yaml", AGENT_SPECS_BY_KEY)
 
 
 def problems_of(text: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
-        parse_session(text, "a.yaml", SPECS_BY_KEY)
+        parse_session(text, "a.yaml", AGENT_SPECS_BY_KEY)
     return caught.value.problems
 
 
@@ -74,10 +74,10 @@ def problems_of(text: str) -> list[str]:
 
 @given(command=some_command(7 * 5), tick=st.integers(0, 10**6), flags=st.tuples(st.booleans(), st.booleans()))
 def test_log_entry_survives_writing_and_reading(command, tick, flags):
-    entry = LogEntry(3, tick, command, *flags, stroke=0 if flags[0] else 2)
-    text = write_yaml({"log": [entry_data(entry, 7)]})
+    entry = LogEntry(3, tick, command, *flags, stroke_id=0 if flags[0] else 2)
+    text = write_yaml({"log": [log_entry_data(entry, 7)]})
     field = DocumentField(DocumentProblems(read_yaml(text, "log")), (), read_yaml(text, "log").data["log"][0])
-    again = LogReader(7, 5).entry(field)
+    again = LogEntryReader(7, 5).read_entry(field)
     assert not field.problems.found, field.problems.sorted_messages()
     assert again == entry
 
@@ -86,7 +86,7 @@ def test_log_entry_survives_writing_and_reading(command, tick, flags):
 def test_cell_runs_keep_the_cell_order(cells):
     data = cell_list_data(cells, 7)
     field = DocumentField(DocumentProblems(YamlDocument("a", data, 1)), (), data)
-    assert LogReader(7, 5).cells(field) == tuple(cells)
+    assert LogEntryReader(7, 5).cells(field) == tuple(cells)
 
 
 def test_cell_runs_of_a_filled_map_are_short():
@@ -99,18 +99,18 @@ def test_cell_runs_of_a_filled_map_are_short():
 )
 def test_cell_runs_outside_the_map_are_refused(runs):
     field = DocumentField(DocumentProblems(YamlDocument("a", {"runs": runs}, 1)), (), {"runs": runs})
-    assert LogReader(7, 5).cells(field) is None
+    assert LogEntryReader(7, 5).cells(field) is None
     assert field.problems.found
 
 
 def test_altered_script_agent_survives_session_file():
     saved = create_saved_session(RIVER, make_tree())
-    state = saved.branches[0].state
+    state = saved.branches[0].branch_state
     late = next(entry for entry in state.entries if isinstance(entry.command, AddAgent))
     other = replace(late, command=replace(late.command, config=AgentConfig("tb-gbfs", "later", budget=3)))
     entries = tuple(other if entry is late else entry for entry in state.entries)
-    branch = replace(saved.branches[0], state=replace(state, entries=entries))
-    again = dump_and_parse(replace(saved, branches=(branch,))).branches[0].state.entries
+    branch = replace(saved.branches[0], branch_state=replace(state, entries=entries))
+    again = dump_and_parse(replace(saved, branches=(branch,))).branches[0].branch_state.entries
     assert [entry.command for entry in again] == [entry.command for entry in entries]
 
 
@@ -122,14 +122,14 @@ def test_obsolete_map_setting_is_dropped(tmp_path: Path):
     save_session(create_saved_session(scenario, make_tree(scenario)), tmp_path / "now.yaml")
     text = (tmp_path / "now.yaml").read_text()
     (tmp_path / "then.yaml").write_text(text.replace("{file: river.map", "{file: river.map, threshold: 80"))
-    then = load_session(tmp_path / "then.yaml", SPECS_BY_KEY)
-    assert then == load_session(tmp_path / "now.yaml", SPECS_BY_KEY) and "threshold" not in dump_session(then)
+    then = load_session(tmp_path / "then.yaml", AGENT_SPECS_BY_KEY)
+    assert then == load_session(tmp_path / "now.yaml", AGENT_SPECS_BY_KEY) and "threshold" not in dump_session(then)
 
 
 def test_short_run_text_cannot_expand_to_millions_of_cells():
     data = {"runs": "0-511,0 " * 10_000}
     field = DocumentField(DocumentProblems(YamlDocument("a", data, 1)), (), data)
-    assert LogReader(512, 1).cells(field) is None
+    assert LogEntryReader(512, 1).cells(field) is None
     assert "at most four times" in field.problems.sorted_messages()[0]
 
 
@@ -141,18 +141,18 @@ def make_busy_tree() -> BranchTree:
     tree = make_tree()
     main = tree[0].timeline
     main.advance(6)
-    tree.do(0, EditCells((5, 17, 18)))
+    tree.apply_command(0, EditCells((5, 17, 18)))
     main.advance(7)
-    tree.do(0, AddAgent(AgentConfig("wastar", "new", {"weight": 2.5}, 7)))
+    tree.apply_command(0, AddAgent(AgentConfig("wastar", "new", {"weight": 2.5}, 7)))
     main.advance(120)
-    other = tree.branch(0, 5, "the other way")
-    other.timeline.do(MoveGoal(10))
+    other = tree.create_branch(0, 5, "the other way")
+    other.timeline.apply_command(MoveGoal(10))
     other.timeline.advance(30)
-    main.set_enabled(1, False)
-    main.move(5, 3)
+    main.set_command_enabled(1, False)
+    main.move_command(5, 3)
     main.finish_seek()
     futures = tree.create_variants(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
-    tree.do(futures[0].number, RemoveAgent(1))
+    tree.apply_command(futures[0].number, RemoveAgent(1))
     for branch in tree.branches.values():
         branch.timeline.advance(3)
     return tree
@@ -162,22 +162,26 @@ def test_session_file_restores_everything():
     tree = make_busy_tree()
     saved = create_saved_session(replace(RIVER, view={"layers": ["heat"], "zoom": 2}), tree, branch=1)
     again = dump_and_parse(saved)
-    assert again.branch == 1
+    assert again.focused_branch == 1
     assert again.scenario == saved.scenario
     assert again.linked_groups == saved.linked_groups != ()
     assert not again.warnings
-    planted = again.build_branch_tree(SPECS_BY_KEY)
+    planted = again.build_branch_tree(AGENT_SPECS_BY_KEY)
     assert list(planted.branches) == list(tree.branches)
     for number, branch in planted.branches.items():
         mine = tree[number]
         branch.timeline.finish_seek()
-        assert (branch.name, branch.parent, branch.at) == (mine.name, mine.parent, mine.at)
+        assert (branch.name, branch.parent, branch.first_differing_tick) == (
+            mine.name,
+            mine.parent,
+            mine.first_differing_tick,
+        )
         assert branch.timeline.tick == mine.timeline.tick
         assert branch.timeline.world.compute_digest() == mine.timeline.world.compute_digest()
-        assert branch.timeline.horizon == max(mine.timeline.horizon, mine.timeline.tick)
+        assert branch.timeline.furthest_tick == max(mine.timeline.furthest_tick, mine.timeline.tick)
         assert branch.timeline.divergence_tick is None
         assert_as_plain(branch.timeline)
-        branch.timeline.seek(branch.timeline.horizon)
+        branch.timeline.seek(branch.timeline.furthest_tick)
         assert (
             branch.timeline.recorded_digests()[: len(mine.timeline.recorded_digests())]
             == mine.timeline.recorded_digests()
@@ -186,21 +190,21 @@ def test_session_file_restores_everything():
 
 def test_saving_an_opened_session_gives_the_same_file():
     text = dump_session(create_saved_session(RIVER, make_busy_tree()))
-    tree = parse_session(text, "a.yaml", SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)
+    tree = parse_session(text, "a.yaml", AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)
     for branch in tree.branches.values():
-        shown = branch.timeline.target
-        branch.timeline.seek(branch.timeline.horizon)
+        shown = branch.timeline.target_tick
+        branch.timeline.seek(branch.timeline.furthest_tick)
         branch.timeline.seek(shown)
     assert dump_session(create_saved_session(RIVER, tree)) == text
 
 
 def test_saving_an_unrun_session_keeps_its_digests():
     tree = make_tree()
-    tree[0].timeline.insert(500, EditCells((40,)))
+    tree[0].timeline.insert_command(500, EditCells((40,)))
     tree[0].timeline.advance(450)
     saved = create_saved_session(RIVER, tree)
     assert len(saved.branches[0].digests) == 5
-    again = create_saved_session(RIVER, dump_and_parse(saved).build_branch_tree(SPECS_BY_KEY)).branches[0]
+    again = create_saved_session(RIVER, dump_and_parse(saved).build_branch_tree(AGENT_SPECS_BY_KEY)).branches[0]
     assert (again.digests, again.shown_digest) == (saved.branches[0].digests, saved.branches[0].shown_digest)
 
 
@@ -222,16 +226,16 @@ def test_random_sessions_survive_session_file(data):
         line.seek(data.draw(st.integers(0, 60)))
         match data.draw(st.sampled_from(["do", "play", "branch", "move"])):
             case "do":
-                line.do(data.draw(some_command(12 * 6)))
+                line.apply_command(data.draw(some_command(12 * 6)))
             case "play":
                 line.advance(data.draw(st.integers(0, 60)))
             case "branch" if len(tree.branches) < 4:
-                tree.branch(number)
+                tree.create_branch(number)
             case "move":
                 entry = data.draw(st.sampled_from(line.entries()))
-                line.move(entry.id, data.draw(st.integers(0, 60)))
+                line.move_command(entry.id, data.draw(st.integers(0, 60)))
                 line.finish_seek()
-    planted = dump_and_parse(create_saved_session(RIVER, tree)).build_branch_tree(SPECS_BY_KEY)
+    planted = dump_and_parse(create_saved_session(RIVER, tree)).build_branch_tree(AGENT_SPECS_BY_KEY)
     for number, branch in planted.branches.items():
         mine = tree[number].timeline
         mine.apply_due_commands()
@@ -244,29 +248,29 @@ def test_random_sessions_survive_session_file(data):
 def test_diverging_session_opens_and_reports_divergence():
     tree = make_tree()
     line = tree[0].timeline
-    line.insert(500, EditCells((40,)))  # which keeps the world alive until then
+    line.insert_command(500, EditCells((40,)))  # which keeps the world alive until then
     line.advance(450)
     text = dump_session(create_saved_session(RIVER, tree))
     digests = line.recorded_digests()
     assert len(digests) == 5
     wrong = text.replace(digests[3], "a" * 16)
-    opened = parse_session(wrong, "a.yaml", SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)[0].timeline
+    opened = parse_session(wrong, "a.yaml", AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)[0].timeline
     opened.finish_seek()
     assert opened.divergence_tick == 300
     assert opened.tick == 450
     at_the_end = text.replace(create_saved_session(RIVER, tree).branches[0].shown_digest[1], "f" * 16)
-    opened = parse_session(at_the_end, "a.yaml", SPECS_BY_KEY).build_branch_tree(SPECS_BY_KEY)[0].timeline
+    opened = parse_session(at_the_end, "a.yaml", AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)[0].timeline
     opened.finish_seek()
     assert opened.divergence_tick == 450
 
 
 def test_edit_of_the_past_discards_expected_digests():
     tree = make_tree()
-    tree[0].timeline.insert(500, EditCells((40,)))
+    tree[0].timeline.insert_command(500, EditCells((40,)))
     tree[0].timeline.advance(450)
-    line = dump_and_parse(create_saved_session(RIVER, tree)).build_branch_tree(SPECS_BY_KEY)[0].timeline
+    line = dump_and_parse(create_saved_session(RIVER, tree)).build_branch_tree(AGENT_SPECS_BY_KEY)[0].timeline
     line.seek(150)
-    line.do(EditCells((7, 30)))
+    line.apply_command(EditCells((7, 30)))
     line.seek(450)
     assert line.divergence_tick is None
     assert_as_plain(line)
@@ -278,8 +282,8 @@ def test_session_file_keeps_original_map_and_map_of_tick_0():
     opened[0, 3], opened[3, 3] = ord("T"), ord("S")
     scenario = with_original_letters(RIVER, ((3, 39), "TS"))
     saved = dump_and_parse(create_saved_session(scenario, make_tree(scenario)))
-    assert np.array_equal(saved.world_builder(SPECS_BY_KEY)().grid.original, opened)
-    assert np.array_equal(saved.world_builder(SPECS_BY_KEY)().grid.terrain, edited)
+    assert np.array_equal(saved.world_builder(AGENT_SPECS_BY_KEY)().grid.original_terrain, opened)
+    assert np.array_equal(saved.world_builder(AGENT_SPECS_BY_KEY)().grid.terrain, edited)
 
 
 def test_session_file_refers_to_map_file_and_checks_it(tmp_path: Path):
@@ -295,13 +299,13 @@ def test_session_file_refers_to_map_file_and_checks_it(tmp_path: Path):
     assert "map: {file: ../maps/river.map}" in text
     assert terrain_hash(RIVER.grid.terrain) in text
     assert is_session_data(text.encode())
-    assert not load_session(tmp_path / "runs" / "a.yaml", SPECS_BY_KEY).warnings
+    assert not load_session(tmp_path / "runs" / "a.yaml", AGENT_SPECS_BY_KEY).warnings
     rows = list(ROWS)
     rows[5] = rows[5][:6] + "@" + rows[5][7:]
     write_map(Grid.from_text_rows(rows), path)
-    changed = load_session(tmp_path / "runs" / "a.yaml", SPECS_BY_KEY)
+    changed = load_session(tmp_path / "runs" / "a.yaml", AGENT_SPECS_BY_KEY)
     assert "the map has changed since it was saved" in changed.warnings[0]
-    assert changed.build_branch_tree(SPECS_BY_KEY)[0].timeline.divergence_tick == 0
+    assert changed.build_branch_tree(AGENT_SPECS_BY_KEY)[0].timeline.divergence_tick == 0
 
 
 def test_failed_session_save_keeps_the_old_file(tmp_path: Path, monkeypatch):
@@ -370,7 +374,7 @@ def test_session_file_errors_are_named(change, expected):
     changed = change(text)
     assert changed != text
     if expected is None:
-        assert parse_session(changed, "a.yaml", SPECS_BY_KEY).branches[0].digests == ()
+        assert parse_session(changed, "a.yaml", AGENT_SPECS_BY_KEY).branches[0].digests == ()
     else:
         assert any(expected in problem for problem in problems_of(changed))
 
@@ -394,12 +398,12 @@ def test_corrupt_session_bytes_give_a_session_or_config_error(data):
     for place, length, put in edits:
         whole = whole[:place] + put + whole[place + length :]
     try:
-        saved = parse_session(whole, "a.yaml", SPECS_BY_KEY)
+        saved = parse_session(whole, "a.yaml", AGENT_SPECS_BY_KEY)
     except ConfigError:
         return
-    tree = saved.build_branch_tree(SPECS_BY_KEY)
+    tree = saved.build_branch_tree(AGENT_SPECS_BY_KEY)
     for branch in list(tree.branches.values())[:2]:
-        if branch.timeline.target < 2000:
+        if branch.timeline.target_tick < 2000:
             branch.timeline.finish_seek()
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.files.user_folders import config_folder
+from sim.system.user_folders import config_folder
 from ui.model.appearance import appearance_from_view
-from ui.model.layers import HeatSetting
+from ui.model.layer_state import HeatSetting
 from ui.model.settings import MAX_RECENT_FILES, Settings, load_settings, save_settings, settings_path
 
 OTHER = Settings(
@@ -168,10 +168,10 @@ def test_unencodable_file_name_is_not_saved(tmp_path: Path) -> None:
 
 
 def test_every_sidebar_tab_can_be_saved(tmp_path: Path) -> None:
-    from ui.panels.sidebar import TABS
+    from ui.panels.sidebar import SIDEBAR_TAB_DRAWERS
 
-    for key, _, _ in TABS:
+    for key, _, _ in SIDEBAR_TAB_DRAWERS:
         settings = replace(Settings(), sidebar_tab=key)
         assert save_settings(settings, tmp_path / "settings.yaml") is None
         assert load_settings(tmp_path / "settings.yaml") == (settings, None)
-        assert appearance_from_view({"sidebar": key}, ()).tab == key
+        assert appearance_from_view({"sidebar": key}, ()).sidebar_tab == key

@@ -7,27 +7,27 @@ import numpy as np
 import pygame
 import pytest
 
-from sim import commands
-from sim.commands import AgentConfig
+from sim import world_commands
 from sim.params import ConfigError
+from sim.world_commands import AgentConfig
 from tests.filming import OPTIONS, SMALL, replay, setup, shown, stage_of
 from tests.window import drag, make_app, press
 from ui.app import App
-from ui.draw.heat import heat_scale_for_peak
+from ui.draw.heat_scale import heat_scale_for_peak
 from ui.draw.layers import LAYER_BY_KEY
 from ui.film.film import Film, draw_last_film_frame
-from ui.film.offscreen import OffscreenRenderer
-from ui.film.options import (
+from ui.film.film_options import (
     FilmOptions,
     WindowPart,
     check_picture_size,
     frame_count_between,
-    parse_part,
     parse_ticks_per_frame,
+    parse_window_part,
 )
-from ui.film.pictures import copied_pixels, draw_panel_picture, draw_window_picture
+from ui.film.offscreen_renderer import OffscreenRenderer
+from ui.film.picture_files import copied_pixels, draw_panel_picture, draw_window_picture
 from ui.film.replay import ReplaySpec, replay_spec_of_run
-from ui.model import adjust, branching, painting
+from ui.model import branch_actions, cell_edits, value_adjustments
 from ui.model.appearance import (
     Appearance,
     MapPart,
@@ -36,9 +36,9 @@ from ui.model.appearance import (
     view_mapping_of_appearance,
 )
 from ui.model.camera import Camera, camera_fitting_map
-from ui.model.layers import HeatSetting
+from ui.model.layer_state import HeatSetting
 from ui.model.panel_keys import FIRST_PANEL, PanelKey
-from ui.panels.badges import BADGE_COLOURS
+from ui.panels.comparison_badges import BADGE_COLOURS
 
 HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
 
@@ -49,15 +49,15 @@ HEATS = ("off", "visits", "expansions", "learned", "g", "difference")
 @pytest.mark.parametrize("heat", HEATS)
 def test_picture_does_not_depend_on_seek_history(heat: str) -> None:
     """One tick after the other, in one go, or there and back: the same pixels."""
-    look = Appearance(heat=HeatSetting(heat, is_log=False), visible={"tree": True})
+    look = Appearance(heat_setting=HeatSetting(heat, is_log=False), layer_visibility={"tree": True})
     slow, fast, back = (replay().start_rerun() for _ in range(3))
     stages = [stage_of(session, look=look) for session in (slow, fast, back)]
     for tick in range(19):
         slow.seek_to_tick(tick)
-        stages[0].draw()
+        stages[0].draw_picture()
     fast.seek_to_tick(18)
     back.seek_to_tick(40)
-    stages[2].draw()
+    stages[2].draw_picture()
     back.seek_to_tick(18)
     pictures = [shown(stage) for stage in stages]
     assert (pictures[0] == pictures[1]).all() and (pictures[0] == pictures[2]).all()
@@ -67,25 +67,25 @@ def test_window_and_stage_share_a_session_independently() -> None:
     app, alone = make_app(setup(), (640, 480)), make_app(setup(), (640, 480))
     stage = OffscreenRenderer(app.session, SMALL, WindowPart("panels"), app.window.view_overrides.current_appearance())
     for i in range(30):
-        app.session.advance(1)
+        app.session.advance_by_ticks(1)
         if i % 3 == 0:
-            app.draw()
-        stage.draw()
-    app.draw()
+            app.draw_window()
+        stage.draw_picture()
+    app.draw_window()
     in_company = copied_pixels(app.window.surface)
-    picture_in_company = copied_pixels(stage.draw())
-    alone.session.advance(30)
-    alone.draw()
+    picture_in_company = copied_pixels(stage.draw_picture())
+    alone.session.advance_by_ticks(30)
+    alone.draw_window()
     assert (copied_pixels(alone.window.surface) == in_company).all()
     fresh = OffscreenRenderer(
         alone.session, SMALL, WindowPart("panels"), alone.window.view_overrides.current_appearance()
     )
-    assert (copied_pixels(fresh.draw()) == picture_in_company).all()
+    assert (copied_pixels(fresh.draw_picture()) == picture_in_company).all()
 
 
 def test_picture_ignores_mouse_dialogs_focus_and_window_size() -> None:
     app = make_app(setup(), (900, 600))
-    app.session.advance(9)
+    app.session.advance_by_ticks(9)
     again = [replay_spec_of_run(app.session.run).start_rerun() for _ in range(2)]
     kinds = zip(again, ("panels", "window"), strict=True)
     stages = [
@@ -94,14 +94,14 @@ def test_picture_ignores_mouse_dialogs_focus_and_window_size() -> None:
     ]
     for rerun in again:
         rerun.seek_to_tick(9)
-    before = [copied_pixels(stage.draw()) for stage in stages]
+    before = [copied_pixels(stage.draw_picture()) for stage in stages]
     drag(app, (200, 200), (220, 220), button=2)
     press(app, pygame.K_F1)
     app.window.notify_user("something")
-    app.session.focus(PanelKey(0, 1))
+    app.session.focus_panel(PanelKey(0, 1))
     app.window.on_window_resized(pygame.display.set_mode((1000, 700)))
-    app.frame(0.05)
-    assert all((copied_pixels(stage.draw()) == old).all() for stage, old in zip(stages, before, strict=True))
+    app.run_frame(0.05)
+    assert all((copied_pixels(stage.draw_picture()) == old).all() for stage, old in zip(stages, before, strict=True))
 
 
 def test_interpolation_depends_on_the_frame_not_on_the_clock() -> None:
@@ -116,19 +116,19 @@ def test_interpolation_depends_on_the_frame_not_on_the_clock() -> None:
 def test_replay_reproduces_digests_of_a_run_with_branches() -> None:
     app = make_app(setup())
     session = app.session
-    session.advance(5)
-    painting.block_or_free_cells(session, [session.run.world.grid.cell(3, 9)], block=True)
-    session.advance(4)
-    session.do(commands.SetBudget(5))
-    branch = branching.create_branch_at_current_tick(session)
-    session.do(commands.SetParam(0, "weight", 3.0))
-    session.advance(6)
+    session.advance_by_ticks(5)
+    cell_edits.block_or_free_cells(session, [session.run.world.grid.cell(3, 9)], block=True)
+    session.advance_by_ticks(4)
+    session.submit_command(world_commands.SetBudget(5))
+    branch = branch_actions.create_branch_at_current_tick(session)
+    session.submit_command(world_commands.SetParam(0, "weight", 3.0))
+    session.advance_by_ticks(6)
     again = replay_spec_of_run(session.run).start_rerun()
     again.seek_to_tick(15)
     own = [b.timeline.world.compute_digest() for b in session.run.shown_branches]
     assert list(again.run.world_digests()) == own and len(set(own)) == 2
-    assert [panel.branch for panel in again.run.panels] == [panel.branch for panel in session.run.panels]
-    assert {branch.name, "run"} == {panel.branch for panel in again.run.panels}
+    assert [panel.branch_name for panel in again.run.panels] == [panel.branch_name for panel in session.run.panels]
+    assert {branch.name, "run"} == {panel.branch_name for panel in again.run.panels}
 
 
 # --- parts, sizes, captions ---------------------------------------------------------------------------
@@ -139,20 +139,20 @@ def test_replay_reproduces_digests_of_a_run_with_branches() -> None:
 def test_every_part_can_be_drawn_at_every_size(size: tuple[int, int], part: str) -> None:
     session = replay().start_rerun()
     session.seek_to_tick(7)
-    stage = stage_of(session, size, part=parse_part(part))
-    assert stage.draw(1.0, ["tick 6: door blocked"]).get_size() == size
+    stage = stage_of(session, size, part=parse_window_part(part))
+    assert stage.draw_picture(1.0, ["tick 6: door blocked"]).get_size() == size
     assert len(np.unique(copied_pixels(stage.surface))) > 1
 
 
 def test_stage_shows_all_branches_or_one_panel() -> None:
     app = make_app(setup())
-    app.session.advance(5)
-    branching.create_branch_at_current_tick(app.session)
+    app.session.advance_by_ticks(5)
+    branch_actions.create_branch_at_current_tick(app.session)
     session = replay_spec_of_run(app.session.run).start_rerun()
     session.seek_to_tick(5)
-    assert len(stage_of(session).scene.shown_panels) == 4
+    assert len(stage_of(session).map_view.shown_panels) == 4
     stage = stage_of(session, part=WindowPart("panel", 3))
-    assert [panel.branch for panel in stage.scene.shown_panels] == ["branch 1"]
+    assert [panel.branch_name for panel in stage.map_view.shown_panels] == ["branch 1"]
 
 
 def test_legend_lists_only_visible_layers() -> None:
@@ -163,30 +163,30 @@ def test_legend_lists_only_visible_layers() -> None:
 
     all_on = names(Appearance())
     assert "Back-moves" in all_on and "Parent tree" not in all_on
-    hidden = Appearance(visible={"back_moves": False})
+    hidden = Appearance(layer_visibility={"back_moves": False})
     assert set(all_on) - set(names(hidden)) == {"Back-moves"}
     for kind, words in (("visits", "visits "), ("scrub", "scrubbing "), ("learned", "learned h ")):
-        assert any(name == words for name in names(Appearance(heat=HeatSetting(kind))))
+        assert any(name == words for name in names(Appearance(heat_setting=HeatSetting(kind))))
 
 
 def make_branched_app(agents: int = 2) -> App:
     """A window with a run and a branch in which the door stays open, the second agent of the branch focused."""
     app = make_app(setup(agents, script=()), (900, 600))
-    app.session.advance(3)
-    branch = branching.create_branch_at_current_tick(app.session)
-    adjust.toggle_switch(app.session, "door")
-    app.session.advance(8)
-    app.session.focus(PanelKey(branch.number, 1))
-    app.window.map_view.layers.set_heat_kind("difference")
-    app.draw()
+    app.session.advance_by_ticks(3)
+    branch = branch_actions.create_branch_at_current_tick(app.session)
+    value_adjustments.toggle_map_switch(app.session, "door")
+    app.session.advance_by_ticks(8)
+    app.session.focus_panel(PanelKey(branch.number, 1))
+    app.window.map_view.layer_state.set_heat_kind("difference")
+    app.draw_window()
     return app
 
 
 def badge_letters(stage: OffscreenRenderer) -> list[str]:
     """The letters in the corners of the maps of a picture, by their colours."""
     found = []
-    for _, boxes in stage.scene.panels_with_boxes():
-        x, y, width, _ = boxes.map
+    for _, boxes in stage.map_view.panels_with_boxes():
+        x, y, width, _ = boxes.map_box
         at = tuple(stage.surface.get_at((x + width - stage.to_pixels(7), y + stage.to_pixels(16))))[:3]
         found += [letter for letter, colour in BADGE_COLOURS.items() if colour == at] or ["-"]
     return found
@@ -201,11 +201,11 @@ def test_difference_heat_compares_the_same_panels_in_videos() -> None:
     session.arrange_panels(look)
     session.seek_to_tick(app.session.tick)
     stage = OffscreenRenderer(session.run, (1280, 720), WindowPart("panels"), look)
-    stage.draw()
-    assert [panel.key for panel in stage.scene.compared_panels()] == pair
+    stage.draw_picture()
+    assert [panel.key for panel in stage.map_view.compared_panels()] == pair
     assert badge_letters(stage) == ["-", "B", "-", "A"]
     for key, cells in app.window.map_view.cells.items():
-        assert stage.scene.cells[key].heat_bands.tolist() == cells.heat_bands.tolist()
+        assert stage.map_view.cells[key].heat_bands.tolist() == cells.heat_bands.tolist()
     assert any("a1 (branch 1) - a1 (run)" in name for row in stage._legend_rows() for _, name, _ in row)
 
 
@@ -217,17 +217,17 @@ def test_single_panel_keeps_or_starts_a_comparison(number: int, letter: str, pai
     stage = OffscreenRenderer(
         app.session, (720, 540), WindowPart("panel", number), app.window.view_overrides.current_appearance()
     )
-    stage.draw()
+    stage.draw_picture()
     assert badge_letters(stage) == [letter]
-    assert [panel.key for panel in stage.scene.compared_panels()] == pair
+    assert [panel.key for panel in stage.map_view.compared_panels()] == pair
 
 
 def test_heat_scale_does_not_depend_on_earlier_pictures() -> None:
     session = replay().start_rerun()
     session.seek_to_tick(9)
-    stage = stage_of(session, look=Appearance(heat=HeatSetting("g")))
+    stage = stage_of(session, look=Appearance(heat_setting=HeatSetting("g")))
     first = shown(stage)
-    stage.scene.heat_scale = heat_scale_for_peak(stage.look.heat, 5000.0)
+    stage.map_view.heat_scale = heat_scale_for_peak(stage.appearance.heat_setting, 5000.0)
     assert (shown(stage) == first).all()
 
 
@@ -235,7 +235,7 @@ def test_legend_omits_layers_replaced_by_heat() -> None:
     session = replay().start_rerun()
 
     def keys(kind: str) -> set[str]:
-        rows = stage_of(session, (1280, 720), Appearance(heat=HeatSetting(kind)))._legend_rows()
+        rows = stage_of(session, (1280, 720), Appearance(heat_setting=HeatSetting(kind)))._legend_rows()
         return {key for row in rows for key, _, _ in row}
 
     assert {"closed", "open"} <= keys("off")
@@ -248,7 +248,7 @@ def test_legend_omits_layers_of_absent_agents() -> None:
     session = ReplaySpec(replace(base, agents=(*base.agents, AgentConfig("tba"), AgentConfig("ribs")))).start_rerun()
 
     def keys(part: str) -> set[str]:
-        rows = stage_of(session, (1920, 1080), part=parse_part(part))._legend_rows()
+        rows = stage_of(session, (1920, 1080), part=parse_window_part(part))._legend_rows()
         return {key for row in rows for key, _, _ in row} & {"tracing", "detour", "groups", "waypoints", "contours"}
 
     assert keys("panels") == {"tracing", "detour", "groups"}
@@ -270,12 +270,12 @@ def test_edits_and_restarts_have_tick_captions() -> None:
 def test_stroke_is_one_caption_with_its_branch_name() -> None:
     app = make_app(setup(script=()))
     session = app.session
-    session.advance(4)
-    branching.create_branch_at_current_tick(session)
-    session.history.open_entry(is_stroke=True)
+    session.advance_by_ticks(4)
+    branch_actions.create_branch_at_current_tick(session)
+    session.undo_history.open_entry(is_stroke=True)
     for x in range(3):
-        painting.block_or_free_cells(session, [session.run.world.grid.cell(x, 11)], block=True)
-    session.history.close_entry()
+        cell_edits.block_or_free_cells(session, [session.run.world.grid.cell(x, 11)], block=True)
+    session.undo_history.close_entry()
     again = replay_spec_of_run(session.run).start_rerun()
     again.seek_to_tick(6)
     assert [str(h) for h in again.captions_between(0, 6) if "restart" not in h.text] == [
@@ -321,7 +321,7 @@ def test_picture_of_a_range_shows_its_last_tick() -> None:
     film = draw_last_film_frame(replay(), (0, 10), OPTIONS)
     session = replay().start_rerun()
     session.seek_to_tick(9)
-    assert film.tick == 9 and (copied_pixels(film.stage.surface) == shown(stage_of(session))).all()
+    assert film.tick == 9 and (copied_pixels(film.renderer.surface) == shown(stage_of(session))).all()
 
 
 # --- the look -----------------------------------------------------------------------------------------
@@ -338,11 +338,15 @@ def test_scenario_view_round_trips_to_a_look() -> None:
         "branches": [0],
     }
     look = appearance_from_view(view, LAYER_BY_KEY)
-    assert look.own_parts == {PanelKey(0, 1): MapPart(3, 4, 5), PanelKey(0, 2): None}
-    assert look.visible["tree"] and not look.visible["grid"] and look.part == MapPart(12, 6.5, 10)
+    assert look.map_part_by_panel == {PanelKey(0, 1): MapPart(3, 4, 5), PanelKey(0, 2): None}
+    assert (
+        look.layer_visibility["tree"]
+        and not look.layer_visibility["grid"]
+        and look.shared_map_part == MapPart(12, 6.5, 10)
+    )
     assert appearance_from_view(view_mapping_of_appearance(look), LAYER_BY_KEY) == look
     assert appearance_from_view({}, LAYER_BY_KEY) == Appearance() and view_mapping_of_appearance(Appearance()) == {}
-    assert appearance_from_view({"camera": "follow"}, LAYER_BY_KEY).follows
+    assert appearance_from_view({"camera": "follow"}, LAYER_BY_KEY).is_following_agents
 
 
 def test_view_reports_all_mistakes() -> None:
@@ -382,26 +386,26 @@ def test_look_keeps_the_map_section_at_any_size() -> None:
 
 def test_window_pictures_are_rendered_at_their_scale() -> None:
     app = make_app(setup(), (640, 480))
-    app.session.advance(5)
-    app.draw()
+    app.session.advance_by_ticks(5)
+    app.draw_window()
     once = copied_pixels(draw_window_picture(app.window.view_overrides))
     twice = copied_pixels(draw_window_picture(app.window.view_overrides, 2))
     assert twice.shape == (960, 1280)
     assert (np.repeat(np.repeat(once, 2, 0), 2, 1) != twice).any(), "not merely scaled up"
-    whole = app.window.map_view.panels_with_boxes()[0][1].whole
+    whole = app.window.map_view.panels_with_boxes()[0][1].panel_box
     assert draw_panel_picture(app.window.view_overrides, FIRST_PANEL, 4).get_size() == (4 * whole[2], 4 * whole[3])
-    assert app.window.map_view.scale == 1.0 and app.window.surface.get_size() == (640, 480)
+    assert app.window.map_view.px_per_unit == 1.0 and app.window.surface.get_size() == (640, 480)
 
 
 # --- what may be asked for ----------------------------------------------------------------------------
 
 
 def test_part_and_ticks_per_frame_options_are_parsed() -> None:
-    assert str(parse_part("panel:3")) == "panel:3" and parse_part("window") == WindowPart("window")
+    assert str(parse_window_part("panel:3")) == "panel:3" and parse_window_part("window") == WindowPart("window")
     assert parse_ticks_per_frame(" 1 / 4 ") == Fraction(1, 4)
     for wrong in ("panel", "panel:0", "panel:9", "Window", ""):
         with pytest.raises(ConfigError, match="expected window, panels or panel:N"):
-            parse_part(wrong)
+            parse_window_part(wrong)
     for wrong in ("0", "-1", "1/0", "2/3", "1/1000", "x", "", "1000000"):
         with pytest.raises(ConfigError, match="whole number of ticks"):
             parse_ticks_per_frame(wrong)

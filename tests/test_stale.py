@@ -6,23 +6,23 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.commands import EditCells
 from sim.grid import Grid
-from sim.kernels.ancestry import LINK, generation_table_of_links, link_ancestors, new_ancestry_links
-from sim.kernels.jit import as_plain_arrays
-from sim.kernels.memory import untouched_zeros
+from sim.jit.decorators import as_plain_arrays
+from sim.jit.yield_flag import never_yield_flag
+from sim.kernels.ancestry import LINK, link_ancestors, new_ancestry_links, stamped_table_of_links
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.pages import IS_IN_USE, UNKNOWN_PAGE
 from sim.kernels.search import (
     NODE,
     begin_search,
     best_open_cell,
     expand_best_cells,
-    generation_table_of_nodes,
     new_search,
+    stamped_table_of_nodes,
 )
-from sim.kernels.stale import GenerationTable, clear_stale_records, clear_stale_records_of_rows, generation_table_rows
-from sim.kernels.yield_flag import never_yield_flag
+from sim.kernels.stale import StampedTable, clear_stale_records, clear_stale_records_of_rows, stamped_table_rows
 from sim.time.keyframes import restore_world, take_keyframe
+from sim.world_commands import EditCells
 
 from .conftest import problems
 from .test_ancestry import chain
@@ -36,7 +36,7 @@ A_PAGE = PAGE // NODE.itemsize
 @given(st.integers(1, 5 * A_PAGE), st.integers(0, 999), st.booleans())
 def test_wipe_clears_stale_rows_only_in_touched_pages(count: int, seed: int, is_told: bool) -> None:
     rng = np.random.default_rng(seed)
-    table = untouched_zeros(count + 5 * A_PAGE, NODE)[:count]
+    table = lazily_allocated_zeros(count + 5 * A_PAGE, NODE)[:count]
     table["g"], table["place"], table["came"] = rng.random(count), rng.integers(-1, 9, count), rng.integers(0, 8, count)
     table["search"] = rng.integers(0, 4, count)
     pages = -(-(table.ctypes.data % PAGE + table.nbytes) // PAGE)
@@ -45,7 +45,7 @@ def test_wipe_clears_stale_rows_only_in_touched_pages(count: int, seed: int, is_
     is_wiped = (table["search"] != 2) & (touched[first] != 0 if is_told else True)
     expected = table.copy()
     expected[is_wiped] = np.zeros(1, NODE)
-    rows = generation_table_rows([GenerationTable(table, table, 32, 65_535, 2)])
+    rows = stamped_table_rows([StampedTable(table, table, 32, 65_535, 2)])
     rows["page"] = 1 if is_told else UNKNOWN_PAGE
     clear_stale_records_of_rows(
         as_plain_arrays(rows), np.append(IS_IN_USE, IS_IN_USE * touched), PAGE, never_yield_flag()
@@ -56,14 +56,14 @@ def test_wipe_clears_stale_rows_only_in_touched_pages(count: int, seed: int, is_
 def test_keyframe_excludes_data_of_finished_searches() -> None:
     world = make_world_setup("tb-wa", "rtb-wa", side=256, budget=4000)
     world.advance(20)
-    known = take_keyframe(world).content.restored_bytes
+    known = take_keyframe(world).array_contents.restored_bytes
     grid = world.grid
-    cell = next(s for s in grid.free.nonzero()[0].tolist() if grid.xy(s)[0] > 200)
-    world.submit(EditCells(blocked=(cell,)))  # TB-WA* begins again
+    cell = next(s for s in grid.free_mask.nonzero()[0].tolist() if grid.xy(s)[0] > 200)
+    world.submit(EditCells(blocked_cells=(cell,)))  # TB-WA* begins again
     world.advance(1)
-    world.optimality.judge_whole_queue()
+    world.optimality_tracker.judge_whole_queue()
     frame = take_keyframe(world)
-    assert frame.content.restored_bytes < known
+    assert frame.array_contents.restored_bytes < known
     other = restore_world(frame)
     for each in (world, other):
         each.advance(200)
@@ -76,11 +76,11 @@ def test_wipe_keeps_only_nodes_of_the_current_search(problem: tuple[list[str], i
     grid = Grid.from_text_rows(rows)
     search = new_search(grid.cells, 1.0, 2.5)
     for root, aim, most in ((start, goal, grid.cells), (goal, start, expansions)):
-        begin_search(grid.ground, search, root, aim, aim)
-        expand_best_cells(grid.ground, search, most)
+        begin_search(grid.map_arrays, search, root, aim, aim)
+        expand_best_cells(grid.map_arrays, search, most)
     expected, known = search.nodes.copy(), search.nodes["search"] == 2
     expected[~known] = np.zeros(1, NODE)
-    clear_stale_records([generation_table_of_nodes(search)])
+    clear_stale_records([stamped_table_of_nodes(search)])
     assert known[goal] and search.nodes.tobytes() == expected.tobytes()
 
 
@@ -98,13 +98,13 @@ def test_wipe_keeps_only_links_of_the_current_search(problem: tuple[list[str], i
     )
     way: list[int] = []
     for root, aim, most in ((start, goal, grid.cells), (goal, start, expansions)):
-        begin_search(grid.ground, search, root, aim, aim)
-        expand_best_cells(grid.ground, search, most)
-        end = int(best_open_cell(grid.ground, search))
+        begin_search(grid.map_arrays, search, root, aim, aim)
+        expand_best_cells(grid.map_arrays, search, most)
+        end = int(best_open_cell(grid.map_arrays, search))
         way = chain(grid, search, end) if end >= 0 else []
         if way:
-            link_ancestors(grid.ground, search, links, scratch, end)
+            link_ancestors(grid.map_arrays, search, links, scratch, end)
     before = links.copy()
-    clear_stale_records([generation_table_of_links(search, links)])
+    clear_stale_records([stamped_table_of_links(search, links)])
     assert (links[way] == before[way]).all()
     assert (np.delete(links, way) == np.zeros(1, LINK)).all()

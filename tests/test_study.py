@@ -13,20 +13,20 @@ from statistics import fmean, median
 import pygame
 import pytest
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
+from experiments import draft
+from experiments.draft import ExperimentDraft, SweepAxis, parse_budgets, parse_sweep_axis
+from experiments.specification import load_experiment
+from experiments.store import DATABASE_FILE, open_store_for_reading, open_store_for_writing
+from files.movingai import ScenRow
+from files.scenario import build_world
 from sim.agent_api import AgentSpec
-from sim.commands import AgentConfig, SetBudget
-from sim.experiments import draft
-from sim.experiments.draft import ExperimentDraft, SweepAxis, parse_budgets, parse_sweep_axis
-from sim.experiments.specification import load_experiment
-from sim.experiments.store import DATABASE_FILE, open_store_for_reading, open_store_for_writing
-from sim.files.movingai import ScenRow
-from sim.files.scenario import build_world
-from sim.generate import generate_map
+from sim.map_generators import generate_map
 from sim.params import ConfigError
-from ui.dialogs import experiment as sheets
+from sim.world_commands import AgentConfig, SetBudget
+from ui.dialogs import experiment_dialog as sheets
 from ui.dialogs import experiment_plots
-from ui.dialogs.experiment import ExperimentDialog
+from ui.dialogs.experiment_dialog import ExperimentDialog
 from ui.dialogs.experiment_plots import SweepTable
 from ui.model import agent_edits
 from ui.model import background_experiment as studies
@@ -61,22 +61,25 @@ class EndedProcess:
 
 def done(wanted: ExperimentDraft, folder: Path) -> BackgroundExperiment:
     """The same experiment, in this process."""
-    path = draft.write_experiment_files(wanted, folder, SPECS_BY_KEY)
+    path = draft.write_experiment_files(wanted, folder, AGENT_SPECS_BY_KEY)
     run_all(path.read_text(), folder / "results", folders=[folder])
     study = BackgroundExperiment(wanted, folder, EndedProcess())
-    assert study.poll() and not study.poll()
+    assert study.read_new_results() and not study.read_new_results()
     return study
 
 
 def test_study_without_results_yet_has_no_settings(tmp_path: Path) -> None:
     study = BackgroundExperiment(a_sketch(), tmp_path, EndedProcess())
-    assert not study.poll() and study.setting_results == [] and study.pareto_front() == []
+    assert not study.read_new_results() and study.setting_results == [] and study.pareto_front() == []
 
 
 def test_concurrent_studies_have_separate_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studies.subprocesses, "start_detached_module", lambda *words, **more: EndedProcess())
     first, second = studies.begin_experiment(a_sketch()), studies.begin_experiment(a_sketch())
-    assert first.folder != second.folder and first.folder.parent == second.folder.parent
+    assert (
+        first.experiment_folder != second.experiment_folder
+        and first.experiment_folder.parent == second.experiment_folder.parent
+    )
 
 
 def test_unwritable_study_folder_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +97,7 @@ def test_poll_ignores_truncated_results(tmp_path: Path) -> None:
         path.write_bytes(torn)
         for left in study.results_folder.glob(f"{DATABASE_FILE}-*"):
             left.unlink()
-        assert not study.poll()
+        assert not study.read_new_results()
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -102,9 +105,9 @@ def test_poll_ignores_truncated_results(tmp_path: Path) -> None:
 
 def test_sketch_of_a_run_becomes_a_specification(tmp_path: Path) -> None:
     wanted = a_sketch()
-    spec = load_experiment(draft.write_experiment_files(wanted, tmp_path, SPECS_BY_KEY), SPECS_BY_KEY)
+    spec = load_experiment(draft.write_experiment_files(wanted, tmp_path, AGENT_SPECS_BY_KEY), AGENT_SPECS_BY_KEY)
     part = spec.parts[0]
-    assert len(part.cases) == 6 and (part.cases[0].board.grid.moves == wanted.grid.moves).all()
+    assert len(part.cases) == 6 and (part.cases[0].map_data.grid.moves == wanted.grid.moves).all()
     found = {(s.kind, s.budget) for s in part.settings}
     assert found == {("tb-wa", 1), ("tb-wa", 16), ("lrta", 1), ("lrta", 16), ("tba", 16)}, "TBA* needs more than one"
     assert next(s for s in part.settings if s.kind == "tb-wa").params["weight"] == 3.0
@@ -113,23 +116,27 @@ def test_sketch_of_a_run_becomes_a_specification(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("title", "called"), [("rooms", "rooms: experiment"), ("t" * 120, f"{'t' * 108}: experiment")])
 def test_study_title_is_the_run_title(title: str, called: str, tmp_path: Path) -> None:
     assert (
-        load_experiment(draft.write_experiment_files(a_sketch(title), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY).title
+        load_experiment(
+            draft.write_experiment_files(a_sketch(title), tmp_path, AGENT_SPECS_BY_KEY), AGENT_SPECS_BY_KEY
+        ).title
         == called
     )
 
 
 def test_agent_with_own_budget_keeps_it(tmp_path: Path) -> None:
     agents = AgentConfig("lrta", budget=7), AgentConfig("tb-wa")
-    spec = load_experiment(draft.write_experiment_files(a_sketch(agents=agents), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY)
+    spec = load_experiment(
+        draft.write_experiment_files(a_sketch(agents=agents), tmp_path, AGENT_SPECS_BY_KEY), AGENT_SPECS_BY_KEY
+    )
     assert {(s.kind, s.budget) for s in spec.parts[0].settings} == {("lrta", 7), ("tb-wa", 1), ("tb-wa", 16)}
 
 
 def test_study_samples_problems_of_a_scen_list(tmp_path: Path) -> None:
     made = generate_map("rooms", {"width": 24, "height": 24, "seed": 2})
-    free = [made.grid.xy(int(cell)) for cell in made.grid.free.nonzero()[0][::20]]
+    free = [made.grid.xy(int(cell)) for cell in made.grid.free_mask.nonzero()[0][::20]]
     rows = tuple(ScenRow(i, 0, "other.map", 24, 24, start, made.goal, 9.0) for i, start in enumerate(free))
     spec = load_experiment(
-        draft.write_experiment_files(a_sketch(rows=rows, count=4), tmp_path, SPECS_BY_KEY), SPECS_BY_KEY
+        draft.write_experiment_files(a_sketch(rows=rows, count=4), tmp_path, AGENT_SPECS_BY_KEY), AGENT_SPECS_BY_KEY
     )
     cases = spec.parts[0].cases
     assert len(cases) == 4 and {case.goal for case in cases} == {made.goal}
@@ -137,8 +144,8 @@ def test_study_samples_problems_of_a_scen_list(tmp_path: Path) -> None:
 
 def test_sweep_of_two_parameters_gives_a_table(tmp_path: Path) -> None:
     axes = (
-        parse_sweep_axis("weight: 1, 1.4 3", SPECS_BY_KEY["tb-wa"]),
-        parse_sweep_axis("budget: 1 4", SPECS_BY_KEY["tb-wa"]),
+        parse_sweep_axis("weight: 1, 1.4 3", AGENT_SPECS_BY_KEY["tb-wa"]),
+        parse_sweep_axis("budget: 1 4", AGENT_SPECS_BY_KEY["tb-wa"]),
     )
     assert axes == (SweepAxis("weight", (1.0, 1.4, 3.0)), SweepAxis("budget", (1, 4)))
     study = done(a_sketch(agents=AGENTS[:1], sweep=axes), tmp_path)
@@ -160,7 +167,7 @@ def test_sweep_of_two_parameters_gives_a_table(tmp_path: Path) -> None:
 )
 def test_wrong_sweep_axis_is_refused(text: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        parse_sweep_axis(text, SPECS_BY_KEY["tb-wa"])
+        parse_sweep_axis(text, AGENT_SPECS_BY_KEY["tb-wa"])
 
 
 def test_wrong_budgets_are_refused(tmp_path: Path) -> None:
@@ -169,7 +176,7 @@ def test_wrong_budgets_are_refused(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="budgets: expected"):
             parse_budgets(text)
     with pytest.raises(ConfigError, match="no budget is large enough"):
-        draft.write_experiment_files(a_sketch(agents=AGENTS[2:], budgets=(1,)), tmp_path, SPECS_BY_KEY)
+        draft.write_experiment_files(a_sketch(agents=AGENTS[2:], budgets=(1,)), tmp_path, AGENT_SPECS_BY_KEY)
 
 
 # --- what is read ---------------------------------------------------------------------------------
@@ -177,19 +184,19 @@ def test_wrong_budgets_are_refused(tmp_path: Path) -> None:
 
 def test_study_points_are_means_of_the_results(tmp_path: Path) -> None:
     study = done(a_sketch(), tmp_path)
-    assert study.done == study.whole == 6 * 5 and study.failures == 0
+    assert study.done == study.run_count == 6 * 5 and study.failed_run_count == 0
     by_setting = defaultdict(list)
     store = open_store_for_reading(study.results_folder)
-    for kind, budget, cost, moves, expansions in store.rows(
+    for kind, budget, cost, moves, expansions in store.iter_rows(
         ("agent", "budget", "suboptimality", "moves", "expansions")
     ):
         by_setting[kind, budget].append((cost, moves, expansions))
     store.close()
     assert len(study.setting_results) == 5
     for point in study.setting_results:
-        runs = by_setting[point.kind, point.budget]
+        runs = by_setting[point.agent_kind, point.budget]
         assert point.mean_cost_ratio == pytest.approx(fmean(cost for cost, _, _ in runs))
-        assert point.has_always_arrived and point.totals.run_count == 6
+        assert point.has_always_arrived and point.run_totals.run_count == 6
         assert point.expansions_per_move == sum(e for _, _, e in runs) / sum(m for _, m, _ in runs)
     front = [study.setting_results[i] for i in study.pareto_front()]
     assert front and not any(
@@ -202,12 +209,12 @@ def test_study_points_are_means_of_the_results(tmp_path: Path) -> None:
 def test_study_point_opens_the_same_run(tmp_path: Path) -> None:
     study = done(a_sketch(), tmp_path)
     point = study.setting_results[0]
-    world = build_world(study.scenario_of_row(point.row), SPECS_BY_KEY)
+    world = build_world(study.scenario_of_row(point.representative_row), AGENT_SPECS_BY_KEY)
     world.advance(100_000)
     store = open_store_for_reading(study.results_folder)
-    rows = dict(store.rows(("row", "suboptimality")))
+    rows = dict(store.iter_rows(("row", "suboptimality")))
     store.close()
-    assert world.metrics_of_walker(world.walkers[0]).suboptimality == rows[point.row]
+    assert world.metrics_of_walker(world.walkers[0]).suboptimality == rows[point.representative_row]
 
 
 def test_study_runs_in_background_and_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,10 +227,10 @@ def test_study_runs_in_background_and_can_be_cancelled(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(studies.subprocesses, "start_detached_module", start)
     study = studies.begin_experiment(a_sketch())
-    assert study.is_running and not study.poll()
+    assert study.is_running and not study.read_new_results()
     assert started[0][:2] == ("main", "experiment") and {"--nice", "--until-input-ends"} <= set(started[0])
     study.cancel()
-    study.process.wait(10)
+    study.experiment_process.wait(10)
     assert not study.is_running and study.was_cancelled and not study.error_output
 
 
@@ -253,7 +260,7 @@ def test_study_processes_end_when_the_window_is_killed(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout
         study = BackgroundExperiment(a_sketch(), Path(process.stdout.readline().strip()), EndedProcess())
-        while not study.poll():
+        while not study.read_new_results():
             assert process.poll() is None and processes_with_environment(str(tmp_path))
             time.sleep(0.05)
         process.kill()
@@ -261,8 +268,8 @@ def test_study_processes_end_when_the_window_is_killed(tmp_path: Path) -> None:
     while (left := processes_with_environment(str(tmp_path))) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not left
-    study.poll()
-    assert 0 < study.done < study.whole, "it was under way"
+    study.read_new_results()
+    assert 0 < study.done < study.run_count, "it was under way"
     open_store_for_writing(study.results_folder).close()
 
 
@@ -273,9 +280,9 @@ def test_study_processes_end_when_the_window_is_killed(tmp_path: Path) -> None:
 def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExperimentDialog]:
     monkeypatch.setattr(sheets.studies, "begin_experiment", lambda wanted: done(wanted, tmp_path / "study"))
     app = make_app(setup(2, budget=16, script=()))
-    app.window.run("experiment")
+    app.window.run_command("experiment")
     settle(app)
-    dialog = app.window.dialogs.open_one
+    dialog = app.window.dialogs.current_dialog
     assert isinstance(dialog, ExperimentDialog)
     dialog.values["problems"] = 3
     yield dialog
@@ -287,14 +294,14 @@ def test_study_sheet_shows_table_and_plot_and_opens_a_run(sheet: ExperimentDialo
     sheet._start_experiment()
     sheet.update_dialog(1.0)
     points = sheet.current_experiment.setting_results if sheet.current_experiment is not None else []
-    assert points and [item.value for item in sheet.rows.items] == points
-    assert {id(point) for _, point in sheet.plot.clickable_results} == {id(point) for point in points}
-    box, point = sheet.plot.clickable_results[-1]
-    x, y = sheet.plot.element.rect.x + box.centerx, sheet.plot.element.rect.y + box.centery
+    assert points and [item.value for item in sheet.result_list.items] == points
+    assert {id(point) for _, point in sheet.result_chart.clickable_results} == {id(point) for point in points}
+    box, point = sheet.result_chart.clickable_results[-1]
+    x, y = sheet.result_chart.element.rect.x + box.centerx, sheet.result_chart.element.rect.y + box.centery
     event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=(x, y))
-    assert sheet.plot.handle_mouse(event, (x, y))
+    assert sheet.result_chart.handle_mouse(event, (x, y))
     walkers = host.session.run.world.walkers
-    assert [(w.spec.key, w.params) for w in walkers] == [(point.kind, point.params)]
+    assert [(w.spec.key, w.params) for w in walkers] == [(point.agent_kind, point.params)]
 
 
 def test_study_sheet_shows_sweep_as_coloured_table(sheet: ExperimentDialog) -> None:
@@ -302,9 +309,10 @@ def test_study_sheet_shows_sweep_as_coloured_table(sheet: ExperimentDialog) -> N
     sheet._set_second_axis_text("budget: 1 16 64")
     sheet._start_experiment()
     sheet.update_dialog(1.0)
-    assert isinstance(sheet.plot, SweepTable) and len(sheet.plot.clickable_results) == 6
+    assert isinstance(sheet.result_chart, SweepTable) and len(sheet.result_chart.clickable_results) == 6
     colours = {
-        tuple(sheet.plot.element.surface.get_at((box.x + 9, box.y + 9)))[:3] for box, _ in sheet.plot.clickable_results
+        tuple(sheet.result_chart.element.surface.get_at((box.x + 9, box.y + 9)))[:3]
+        for box, _ in sheet.result_chart.clickable_results
     }
     assert len(colours) > 1
 
@@ -333,10 +341,10 @@ def test_cells_of_the_sweep_table_show_mean_median_and_maximum(
 def test_study_sheet_names_agents_with_own_budgets(sheet: ExperimentDialog) -> None:
     session = sheet.host.session
     key = session.run.panels[1].key
-    session.do(SetBudget(5, key.agent))
+    session.submit_command(SetBudget(5, key.agent))
     sheet.rebuild_widgets()
     labels = [control.text for control in sheet.controls if isinstance(control, TextLabel)]
-    assert f"Budgets, except for {session.run.panels[1].view.label} (5)" in labels
+    assert f"Budgets, except for {session.run.panels[1].walker_view.label} (5)" in labels
     sheet._set_budgets_text("4")
     sheet._start_experiment()
     assert sheet.current_experiment is not None and {
@@ -351,14 +359,14 @@ def test_study_sheet_names_agents_not_run_with_small_budgets(sheet: ExperimentDi
     told = "Not run, because the budget is too small: halves with k 1, Delayed A* with k 1"
     for text, words in (("1 9", told), ("9", ""), ("1 x", ""), ("1 9", told)):
         sheet._set_budgets_text(text)
-        assert sheet.left_out.text == words
+        assert sheet.left_out_agents_label.text == words
     sheet._start_experiment()
-    assert sheet.left_out.text == told and sheet.current_experiment is not None
-    ran = {(point.kind, point.budget) for point in sheet.current_experiment.setting_results}
+    assert sheet.left_out_agents_label.text == told and sheet.current_experiment is not None
+    ran = {(point.agent_kind, point.budget) for point in sheet.current_experiment.setting_results}
     assert ("tba", 9) in ran and not {("tba", 1), ("delayed-astar", 1)} & ran
     sheet._set_first_axis_text("share: 0.5 0.9")
     sheet._set_second_axis_text("budget: 1 64")
-    assert sheet.left_out.text == told, "it is of what has run"
+    assert sheet.left_out_agents_label.text == told, "it is of what has run"
 
 
 def test_study_sheet_reports_mistakes(sheet: ExperimentDialog) -> None:
@@ -370,7 +378,7 @@ def test_study_sheet_reports_mistakes(sheet: ExperimentDialog) -> None:
     assert "weight twice" in sheet.problem
 
 
-@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+@pytest.mark.parametrize("spec", AGENT_SPECS_BY_KEY.values(), ids=AGENT_SPECS_BY_KEY)
 def test_sweep_example_is_valid_input(spec: AgentSpec) -> None:
     """Whatever agent has the focus."""
     example = sheets.sweep_hint_text(spec.params)
@@ -383,7 +391,7 @@ def test_placeholder_example_is_not_used_as_input(sheet: ExperimentDialog) -> No
     hints = [control.element.placeholder_text for control in sheet.controls if isinstance(control, TextField)]
     assert hints[-1] == "e.g. budget: 1 4 16 64"
     sheet._start_experiment()
-    assert sheet.current_experiment is not None and not sheet.current_experiment.sketch.sweep
+    assert sheet.current_experiment is not None and not sheet.current_experiment.draft.sweep
 
 
 def test_enter_starts_the_study(sheet: ExperimentDialog) -> None:
@@ -400,10 +408,10 @@ def test_setting_labels_show_differing_parameters(tmp_path: Path) -> None:
 def test_study_table_shows_mean_median_and_maximum(tmp_path: Path) -> None:
     study = done(a_sketch(), tmp_path)
     with open_store_for_reading(study.results_folder) as store:
-        kept = list(store.rows(("agent", "budget", "suboptimality")))
+        kept = list(store.iter_rows(("agent", "budget", "suboptimality")))
     titles = [column.title for column in sheets.RESULT_COLUMNS]
     for point in study.setting_results:
-        ratios = [ratio for kind, budget, ratio in kept if (kind, budget) == (point.kind, point.budget)]
+        ratios = [ratio for kind, budget, ratio in kept if (kind, budget) == (point.agent_kind, point.budget)]
         cells = dict(zip(titles, sheets._result_row(point, "", False).cells, strict=True))
         found = [cells[name] for name in ("Mean c / opt", "Median", "Max")]
         assert found == [f"{value:.3f}" for value in (fmean(ratios), median(ratios), max(ratios))]
@@ -415,7 +423,7 @@ def test_study_table_columns_are_never_truncated(sheet: ExperimentDialog, monkey
     sheet.update_dialog(1.0)
     monkeypatch.setattr(host, "window_size", (800, 600))
     sheet.rebuild_widgets()
-    pen = sheet.pen
-    assert 2 < len(sheet.rows.columns) < len(sheets.RESULT_COLUMNS) and sheet.rows.items
-    for column, (_, width) in zip(sheet.rows.columns, sheet.rows._column_spans(), strict=True):
+    pen = sheet.canvas
+    assert 2 < len(sheet.result_list.columns) < len(sheets.RESULT_COLUMNS) and sheet.result_list.items
+    for column, (_, width) in zip(sheet.result_list.columns, sheet.result_list._column_spans(), strict=True):
         assert pen.text_width(column.title, 12) + 12 <= width, column.title

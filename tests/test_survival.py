@@ -10,18 +10,18 @@ from pathlib import Path
 import pygame
 import pytest
 
-from agents.registry import SPECS_BY_KEY
-from sim.commands import AgentConfig, EditCells
-from sim.files.journal import find_crashed_journals, restore_session
-from sim.files.png import png_texts
+from agents.registry import AGENT_SPECS_BY_KEY
+from files.journal import find_crashed_journals, restore_session
+from files.png import png_texts
 from sim.params import ConfigError
+from sim.world_commands import AgentConfig, EditCells
 from tests.test_app import setup
 from tests.window import App, make_app, press, press_combination
-from ui.commands.table import COMMANDS
+from ui.commands.command_table import COMMAND_TABLE
 from ui.dialogs import fault_box
 from ui.dialogs.fault_box import FaultBox
 from ui.dialogs.progress_dialog import ProgressDialog
-from ui.model import agent_edits, branching, job
+from ui.model import agent_edits, background_job, branch_actions
 from ui.model.autosave import AutosaveJournal
 
 from .conftest import ROOT
@@ -42,17 +42,17 @@ def make_app_with_seeking_branch() -> App:
     """The first branch is back at a tick at which the second agent was not there yet; the other one is on its way."""
     app = make_app(setup(1))
     session = app.session
-    session.advance(8)
+    session.advance_by_ticks(8)
     agent_edits.add_agent(session, AgentConfig("lrta"))
-    session.advance(4)
-    branching.create_branch_at_current_tick(session)
+    session.advance_by_ticks(4)
+    branch_actions.create_branch_at_current_tick(session)
     first, second = (branch.timeline for branch in session.run.shown_branches)
     assert len(session.run.panels) == 4, "so the window remembers it"
     for line in first, second:
         line.begin_seek(3)
     first.finish_seek()
     assert second.is_seeking and len(session.run.panels) == 4
-    session.focus(session.run.panels[0].key)
+    session.focus_panel(session.run.panels[0].key)
     return app
 
 
@@ -60,8 +60,8 @@ def make_app_with_seeking_branch() -> App:
 def test_picture_waits_for_seeking_branches(key: str, tmp_path: Path) -> None:
     app = make_app_with_seeking_branch()
     press_combination(app, key)
-    assert app.window.dialogs.open_one is None, app.window.dialogs.open_one.problems
-    picture = Path(app.window.state.messages.queued_message_texts()[-1].removeprefix("Saved "))
+    assert app.window.dialogs.current_dialog is None, app.window.dialogs.current_dialog.problems
+    picture = Path(app.window.ui_state.message_queue.queued_message_texts()[-1].removeprefix("Saved "))
     assert picture.is_file()
     if picture.suffix == ".png":
         texts = png_texts(picture.read_bytes())
@@ -79,10 +79,10 @@ TYPED = (pygame.K_TAB, pygame.K_9, pygame.K_DELETE, pygame.K_DOWN, pygame.K_RIGH
 def find_dialog_commands() -> list[str]:
     app = make_app(setup(2))
     found = []
-    for command in COMMANDS:
+    for command in COMMAND_TABLE:
         if command.id not in NOT_HERE:
-            app.window.run(command.id)
-            if app.window.dialogs.open_one is not None:
+            app.window.run_command(command.id)
+            if app.window.dialogs.current_dialog is not None:
                 found.append(command.id)
             app.window.dialogs.close_dialog()
     return found
@@ -99,17 +99,17 @@ def test_every_dialog_opens_in_the_smallest_window(
     app.window.set_ui_scale(scale)
     for command in commands:
         app.window.on_window_resized(pygame.display.set_mode((1280, 720)))
-        app.window.run(command)
+        app.window.run_command(command)
         app.window.on_window_resized(pygame.display.set_mode(size))
         for _ in range(2):
-            app.frame(0.02)
+            app.run_frame(0.02)
         for key in TYPED:
             press(app, key, 0, "9" if key == pygame.K_9 else "")
         app.window.dialogs.close_dialog()
-        app.window.run(command)
-        app.frame(0.02)
+        app.window.run_command(command)
+        app.run_frame(0.02)
         app.window.dialogs.close_dialog()
-    app.frame(0.02)
+    app.run_frame(0.02)
 
 
 # --- errors of ours -------------------------------------------------------------------------------------
@@ -137,84 +137,84 @@ def fail_next_call(target: object, name: str, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def app() -> App:
     app = make_app(setup(2))
-    app.recovery.is_on = True
+    app.error_recovery.is_recovery_on = True
     app.autosave_journal = AutosaveJournal(app.session)
-    app.session.advance(6)
-    app.session.do(EditCells(blocked=(3, 4)))
-    app.frame(0.0)
+    app.session.advance_by_ticks(6)
+    app.session.submit_command(EditCells(blocked_cells=(3, 4)))
+    app.run_frame(0.0)
     return app
 
 
 def assert_error_reported_and_run_continues(app: App) -> None:
     """The dialog is there and can be drawn, the run stands and goes on as a run without the error."""
-    box = app.window.dialogs.open_one
+    box = app.window.dialogs.current_dialog
     assert isinstance(box, FaultBox) and "PlantedError: planted" in box.fault.message
-    app.frame(0.0)
-    assert len(app.recovery.faults) == 1 and not app.recovery.should_abort_program
-    text = box.report()
+    app.run_frame(0.0)
+    assert len(app.error_recovery.caught_faults) == 1 and not app.error_recovery.should_abort_program
+    text = box.report_callback()
     assert "in fails" in text and "tick " in text and str(Path(__file__).parent.parent) not in text
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.open_one is None and not app.window.player.clock.is_running
+    assert app.window.dialogs.current_dialog is None and not app.window.player.step_clock.is_running
     while app.session.run.is_seeking:
-        app.frame(0.0)
-    app.session.advance(5)
-    line, plain = app.session.run.timeline, make_app(setup(2)).session
-    plain.advance(6)
-    plain.do(EditCells(blocked=(3, 4)))
-    plain.advance(line.tick - 6)
+        app.run_frame(0.0)
+    app.session.advance_by_ticks(5)
+    line, plain = app.session.run.focused_branch_timeline, make_app(setup(2)).session
+    plain.advance_by_ticks(6)
+    plain.submit_command(EditCells(blocked_cells=(3, 4)))
+    plain.advance_by_ticks(line.tick - 6)
     assert line.world.compute_digest() == plain.run.world.compute_digest() and line.divergence_tick is None
 
 
 def break_draw(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_next_call(app.window.map_view.renderer, "draw", monkeypatch)
-    app.frame(0.0)
+    fail_next_call(app.window.map_view.renderer, "draw_map", monkeypatch)
+    app.run_frame(0.0)
 
 
 def break_tick(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second agent fails in a tick in which the first one has already moved."""
     fail_next_call(app.session.run.world.walkers[1].agent, "advance", monkeypatch)
     app.window.player.play()
-    app.frame(0.2)
+    app.run_frame(0.2)
 
 
 def break_command(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_next_call(app.session.run.tree, "branch", monkeypatch)
+    fail_next_call(app.session.run.branch_tree, "create_branch", monkeypatch)
     press_combination(app, "B")
 
 
 def break_key(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_next_call(app.keyboard, "handle_event", monkeypatch)
+    fail_next_call(app.key_dispatcher, "handle_event", monkeypatch)
     press_combination(app, "Space")
 
 
 def break_dialog(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     press_combination(app, "?")
-    fail_next_call(app.window.dialogs.open_one, "update_dialog", monkeypatch)
-    monkeypatch.setattr(app.window.dialogs.open_one, "close", fails)
-    app.frame(0.0)
+    fail_next_call(app.window.dialogs.current_dialog, "update_dialog", monkeypatch)
+    monkeypatch.setattr(app.window.dialogs.current_dialog, "close", fails)
+    app.run_frame(0.0)
 
 
 def break_thread(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
-    app.recovery.switch_on_recovery()
+    app.error_recovery.switch_on_recovery()
     thread = threading.Thread(target=fails)
     thread.start()
     thread.join()
-    app.frame(0.0)
+    app.run_frame(0.0)
 
 
 def break_job(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "PROGRESS_DELAY_S", 0.0)
+    monkeypatch.setattr(background_job, "PROGRESS_DELAY_S", 0.0)
     may_fail = threading.Event()
 
-    def work(_: job.BackgroundJob[None]) -> None:
+    def work(_: background_job.BackgroundJob[None]) -> None:
         may_fail.wait()
         fails()
 
-    app.window.dialogs.call_when_job_done("Working", job.BackgroundJob(work), fails)
+    app.window.dialogs.call_when_job_done("Working", background_job.BackgroundJob(work), fails)
     may_fail.set()
-    while isinstance(app.window.dialogs.open_one, ProgressDialog):
-        app.frame(0.0)
+    while isinstance(app.window.dialogs.current_dialog, ProgressDialog):
+        app.run_frame(0.0)
 
 
 BREAKS = (break_draw, break_tick, break_command, break_key, break_dialog, break_thread, break_job)
@@ -233,18 +233,18 @@ def test_error_report_can_be_copied(app: App, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(fault_box, "clipboard_copy", copied.append)
     break_command(app, monkeypatch)
     press(app, pygame.K_LEFT), press(app, pygame.K_TAB), press(app, pygame.K_RETURN)
-    assert copied and copied[0] == app.window.dialogs.open_one.report() and "Box" in copied[0]
+    assert copied and copied[0] == app.window.dialogs.current_dialog.report() and "Box" in copied[0]
 
 
 def test_error_dialog_says_if_no_journal_can_be_written(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     break_draw(app, monkeypatch)
-    assert "Nothing is lost" in app.window.dialogs.open_one.text
+    assert "Nothing is lost" in app.window.dialogs.current_dialog.text
     press(app, pygame.K_RETURN)
     monkeypatch.setattr(os, "write", lambda file, line: raise_disk_full())
-    app.session.do(EditCells(blocked=(5, 6)))
+    app.session.submit_command(EditCells(blocked_cells=(5, 6)))
     break_draw(app, monkeypatch)
-    assert "could not be written to the journal" in app.window.dialogs.open_one.text and "save the session" in (
-        app.window.dialogs.open_one.text
+    assert "could not be written to the journal" in app.window.dialogs.current_dialog.text and "save the session" in (
+        app.window.dialogs.current_dialog.text
     )
 
 
@@ -256,38 +256,41 @@ def test_config_error_is_shown_as_user_mistake(app: App, monkeypatch: pytest.Mon
     def refuse(number: int) -> None:
         raise ConfigError("there is no such thing")
 
-    monkeypatch.setattr(app.session.run.tree, "branch", refuse)
+    monkeypatch.setattr(app.session.run.branch_tree, "create_branch", refuse)
     press_combination(app, "B")
-    assert app.window.dialogs.open_one.problems == ["there is no such thing"] and not app.recovery.faults
+    assert (
+        app.window.dialogs.current_dialog.problems == ["there is no such thing"]
+        and not app.error_recovery.caught_faults
+    )
 
 
 def test_repeated_frame_errors_abort_and_keep_the_journal(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.window.map_view.renderer, "draw", fails)
+    monkeypatch.setattr(app.window.map_view.renderer, "draw_map", fails)
     for _ in range(2):
-        app.frame(0.0)
-    assert not app.recovery.should_abort_program
-    app.frame(0.0)
-    assert app.recovery.should_abort_program
+        app.run_frame(0.0)
+    assert not app.error_recovery.should_abort_program
+    app.run_frame(0.0)
+    assert app.error_recovery.should_abort_program
     assert app.autosave_journal.journal.path.exists()
 
 
 ENDS_IN_DESPAIR = """
 import ui.start, ui.app
-from sim.commands import EditCells
+from sim.world_commands import EditCells
 count = 0
-real = ui.app.App.frame
+real = ui.app.App.run_frame
 
 def frame(app, seconds):
     global count
     count += 1
     if count == 3:
         app.window.dialogs.close_dialog()
-        app.session.do(EditCells(blocked=(3, 4)))
+        app.session.submit_command(EditCells(blocked_cells=(3, 4)))
     if count == 5:
-        ui.app.App.draw = lambda app, *given: 1 / 0
+        ui.app.App.draw_window = lambda app, *given: 1 / 0
     real(app, seconds)
 
-ui.app.App.frame = frame
+ui.app.App.run_frame = frame
 raise SystemExit(ui.start.run_until_closed(None))
 """
 
@@ -308,16 +311,16 @@ def test_aborted_window_reports_error_and_offers_session(home: Path) -> None:
     assert "ZeroDivisionError" in done.stderr and "can be restored" in done.stderr and "Traceback" not in done.stderr
     assert "ZeroDivisionError" in (home / "backmove" / "last-error.txt").read_text()
     crashed = find_crashed_journals(home / "backmove" / "journals")
-    saved = restore_session(crashed[0].path, SPECS_BY_KEY)
-    assert [entry.command for entry in saved.branches[0].state.entries][-1] == EditCells(blocked=(3, 4))
+    saved = restore_session(crashed[0].path, AGENT_SPECS_BY_KEY)
+    assert [entry.command for entry in saved.branches[0].branch_state.entries][-1] == EditCells(blocked_cells=(3, 4))
 
 
 TERMINATED = """
 import os, signal, sys
 import ui.start, ui.app
-from sim.commands import EditCells
+from sim.world_commands import EditCells
 count = 0
-real = ui.app.App.frame
+real = ui.app.App.run_frame
 
 def frame(app, seconds):
     global count
@@ -325,14 +328,14 @@ def frame(app, seconds):
     if count == 3:
         app.window.dialogs.close_dialog()
         if "edit" in sys.argv:
-            app.session.do(EditCells(blocked=(3, 4)))
+            app.session.submit_command(EditCells(blocked_cells=(3, 4)))
     if count == 5:
         os.kill(os.getpid(), signal.SIGTERM)
     if count == 40:
         os._exit(99)  # a question is open, and nobody answers it
     real(app, seconds)
 
-ui.app.App.frame = frame
+ui.app.App.run_frame = frame
 raise SystemExit(ui.start.run_until_closed(None))
 """
 
@@ -357,5 +360,5 @@ def test_sigterm_closes_the_window_without_losing_edits(home: Path, acts: str) -
     if acts == "nothing":
         assert crashed == [], "there is nothing to restore"
         return
-    saved = restore_session(crashed[0].path, SPECS_BY_KEY)
-    assert [entry.command for entry in saved.branches[0].state.entries][-1] == EditCells(blocked=(3, 4))
+    saved = restore_session(crashed[0].path, AGENT_SPECS_BY_KEY)
+    assert [entry.command for entry in saved.branches[0].branch_state.entries][-1] == EditCells(blocked_cells=(3, 4))

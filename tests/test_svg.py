@@ -11,23 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.commands import AgentConfig
-from sim.files.png import png_texts
+from files.png import png_texts
 from sim.grid import Grid
+from sim.world_commands import AgentConfig
 from tests.filming import replay, setup
 from tests.window import make_app
 from ui.draw.layers import LAYERS
 from ui.draw.layers.back_moves import straight_back_move_runs
 from ui.draw.layers.trail import walked_lines
-from ui.draw.svg import panel_svg
-from ui.draw.svg_paths import line_path, outline_path
+from ui.draw.svg_page import panel_svg
+from ui.draw.svg_paths import outline_path, path_through_points
 from ui.draw.theme import DARK, LIGHT, PALETTES
-from ui.film.pictures import save_panel_picture, save_panel_svg, save_window_picture
+from ui.film.picture_files import save_panel_picture, save_panel_svg, save_window_picture
 from ui.film.recording_files import FOLDER_VARIABLE
 from ui.film.replay import ReplaySpec
-from ui.model import branching
+from ui.model import branch_actions
 from ui.model.appearance import Appearance, MapPart
-from ui.model.layers import HeatSetting
+from ui.model.layer_state import HeatSetting
 from ui.model.panel_keys import FIRST_PANEL, PanelKey
 from ui.model.run import Run
 from ui.model.trails import Trail
@@ -67,9 +67,9 @@ def test_outline_path_has_the_minimum_number_of_corners() -> None:
 
 
 def test_line_path_merges_collinear_segments() -> None:
-    assert line_path([(1, 1), (2, 1), (3, 1), (4, 2), (5, 3), (5, 4)]) == "M1 1h2l2 2v1"
-    assert line_path([(1, 1)]) == "" and line_path([]) == ""
-    assert line_path([(0, 0), (1, 0), (0, 0)]) == "M0 0h1h-1"
+    assert path_through_points([(1, 1), (2, 1), (3, 1), (4, 2), (5, 3), (5, 4)]) == "M1 1h2l2 2v1"
+    assert path_through_points([(1, 1)]) == "" and path_through_points([]) == ""
+    assert path_through_points([(0, 0), (1, 0), (0, 0)]) == "M0 0h1h-1"
 
 
 def trail_of(cells: list[int], back: set[int], width: int = 10) -> Trail:
@@ -79,7 +79,7 @@ def trail_of(cells: list[int], back: set[int], width: int = 10) -> Trail:
     rows = log.new_tick_log(len(cells) - 1)
     rows.cell = cells[1:]
     rows.marks = [log.BACK_MOVE if i in back else 0 for i in range(1, len(cells))]
-    trail.append(rows, 0)
+    trail.append_rows(rows, 0)
     return trail
 
 
@@ -148,7 +148,7 @@ def test_svg_walls_have_the_outside_colour_with_an_outline(palette) -> None:
     root = ElementTree.fromstring(panel_svg(session, FIRST_PANEL, Appearance(palette.name)))
     (path,) = (e for e in root.iter(f"{SVG}path") if e.attrib.get("fill") == to_hex(palette.outside))
     assert path.attrib["stroke"] == to_hex(palette.wall)
-    assert (cells_in_path(path.attrib["d"], 6, 5) == ~grid.free.reshape(5, 6)).all()
+    assert (cells_in_path(path.attrib["d"], 6, 5) == ~grid.free_mask.reshape(5, 6)).all()
 
 
 WITH_DATABASE = ("regions", "waypoints")
@@ -161,8 +161,10 @@ ELSEWHERE = (*WITH_DATABASE, *WITH_RECORDS, "control", "terrain", "grid", "traci
 def test_svg_draws_database_layers(layer: str) -> None:
     run = ReplaySpec(replace(setup(), agents=(AgentConfig("d-lrta", params={"level": 1}),)))
     shown = {key: key == layer for key in WITH_DATABASE}
-    with_it = panel_svg(run.start_rerun().run, FIRST_PANEL, Appearance(visible=shown))
-    without = panel_svg(run.start_rerun().run, FIRST_PANEL, Appearance(visible=dict.fromkeys(WITH_DATABASE, False)))
+    with_it = panel_svg(run.start_rerun().run, FIRST_PANEL, Appearance(layer_visibility=shown))
+    without = panel_svg(
+        run.start_rerun().run, FIRST_PANEL, Appearance(layer_visibility=dict.fromkeys(WITH_DATABASE, False))
+    )
     assert len(without) < len(with_it) and ElementTree.fromstring(with_it) is not None
 
 
@@ -172,9 +174,9 @@ def test_svg_draws_record_layers(layer: str) -> None:
     params = {"records": 8, "direct": False, "similar": 3, "cap": 1 if layer == "candidates" else 250}
     run = ReplaySpec(replace(setup(), agents=(AgentConfig("knn-lrta", params=params),)))
     session = run.start_rerun().run
-    session.advance(1)
-    with_it = panel_svg(session, FIRST_PANEL, Appearance(visible={key: key == layer for key in WITH_RECORDS}))
-    without = panel_svg(session, FIRST_PANEL, Appearance(visible=dict.fromkeys(WITH_RECORDS, False)))
+    session.advance_by_ticks(1)
+    with_it = panel_svg(session, FIRST_PANEL, Appearance(layer_visibility={key: key == layer for key in WITH_RECORDS}))
+    without = panel_svg(session, FIRST_PANEL, Appearance(layer_visibility=dict.fromkeys(WITH_RECORDS, False)))
     assert len(without) < len(with_it)
 
 
@@ -184,34 +186,34 @@ def test_svg_draws_record_layers(layer: str) -> None:
 )
 def test_svg_omits_hidden_layers(layer: str) -> None:
     shown = {"tree": True, "flow": True}  # those that are off at first
-    with_it = panel_svg(run_at(14), FIRST_PANEL, Appearance(visible=shown), has_legend=False)
-    without = panel_svg(run_at(14), FIRST_PANEL, Appearance(visible={**shown, layer: False}), has_legend=False)
+    with_it = panel_svg(run_at(14), FIRST_PANEL, Appearance(layer_visibility=shown), has_legend=False)
+    without = panel_svg(run_at(14), FIRST_PANEL, Appearance(layer_visibility={**shown, layer: False}), has_legend=False)
     assert len(without) < len(with_it)
 
 
 def test_svg_heat_replaces_closed_cells() -> None:
-    plain, hot = colours_of(panel_drawing()), colours_of(panel_drawing(Appearance(heat=HeatSetting("visits"))))
+    plain, hot = colours_of(panel_drawing()), colours_of(panel_drawing(Appearance(heat_setting=HeatSetting("visits"))))
     assert to_hex(DARK.closed) in plain and to_hex(DARK.closed) not in hot
     assert len(hot) > len(plain)
 
 
 def test_svg_difference_legend_names_both_agents() -> None:
     session = run_at(30)
-    text = panel_svg(session, PanelKey(0, 1), Appearance(heat=HeatSetting("difference")))
+    text = panel_svg(session, PanelKey(0, 1), Appearance(heat_setting=HeatSetting("difference")))
     texts = [e.text for e in ElementTree.fromstring(text).iter(f"{SVG}text")]
     assert any(re.fullmatch(r"a1 - a0, -[\d-]+ to \+[\d-]+", text or "") for text in texts)
     app = make_app(setup(), (640, 480))
-    app.session.advance(6)
-    branch = branching.create_branch_at_current_tick(app.session)
-    text = panel_svg(app.session.run, PanelKey(branch.number, 0), Appearance(heat=HeatSetting("difference")))
+    app.session.advance_by_ticks(6)
+    branch = branch_actions.create_branch_at_current_tick(app.session)
+    text = panel_svg(app.session.run, PanelKey(branch.number, 0), Appearance(heat_setting=HeatSetting("difference")))
     assert "a0 (branch 1) - a0 (run), " in text, "the same agent in the branch that it comes from"
 
 
 def test_svg_heat_scale_ends_at_the_largest_value() -> None:
     session = run_at(30)
-    session.world.walkers[0].visits[3] = 500
+    session.world.walkers[0].visit_counts[3] = 500
     session.update_after_change()
-    text = panel_svg(session, PanelKey(0, 1), Appearance(heat=HeatSetting("visits")))
+    text = panel_svg(session, PanelKey(0, 1), Appearance(heat_setting=HeatSetting("visits")))
     assert "visits, 1 to 211-500" in text, "shared by all panels"
 
 
@@ -223,7 +225,7 @@ def test_svg_legend_and_title_are_optional() -> None:
 
 
 def test_svg_map_part_is_clipped() -> None:
-    root = panel_drawing(Appearance(part=MapPart(8, 5, 6)))
+    root = panel_drawing(Appearance(shared_map_part=MapPart(8, 5, 6)))
     clip = root.find(f".//{SVG}clipPath/{SVG}rect")
     assert clip is not None
     assert [float(clip.attrib[key]) for key in ("x", "y", "width", "height")] == [5, 2, 6, 6]
@@ -233,7 +235,7 @@ def test_svg_escapes_names() -> None:
     begin = setup(title="a < b & c")
     begin = replace(begin, agents=tuple(replace(config, label="<&\"'>") for config in begin.agents))
     session = ReplaySpec(begin).start_rerun().run
-    session.seek(3)
+    session.seek_to_tick(3)
     root = ElementTree.fromstring(panel_svg(session, FIRST_PANEL, Appearance()))
     assert root.findtext(f"{SVG}title") == "a < b & c: <&\"'>, tick 3"
 
@@ -241,13 +243,13 @@ def test_svg_escapes_names() -> None:
 def test_svg_of_a_large_map_is_compact() -> None:
     rng = np.random.default_rng(3)
     grid = Grid(np.where(rng.random((256, 256)) < 0.1, ord("@"), ord(".")).astype(np.uint8))
-    free = np.flatnonzero(grid.free)
+    free = np.flatnonzero(grid.free_mask)
     session = run_at(
         200, grid=grid, start=grid.xy(int(free[0])), goal=grid.xy(int(free[-1])), switches={}, script=(), budget=50
     )
     text = panel_svg(session, FIRST_PANEL, Appearance())
     ElementTree.fromstring(text)
-    assert len(text) < 24 * int((~grid.free).sum()), "bytes for each single wall"
+    assert len(text) < 24 * int((~grid.free_mask).sum()), "bytes for each single wall"
 
 
 # --- files --------------------------------------------------------------------------------------------
@@ -256,7 +258,7 @@ def test_svg_of_a_large_map_is_compact() -> None:
 def test_images_and_svg_are_saved_under_unique_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "deep" / "pictures"))
     app = make_app(setup(caption="Look → here"), (640, 480))
-    app.session.advance(7)
+    app.session.advance_by_ticks(7)
     paths = [
         save_window_picture(app.window.view_overrides),
         save_panel_picture(app.window.view_overrides, PanelKey(0, 1), scale=2),
@@ -270,16 +272,16 @@ def test_images_and_svg_are_saved_under_unique_names(tmp_path: Path, monkeypatch
     )
     assert texts["Description"] == "Look → here" and "a1: rtb-wa budget=3 weight=2" in texts["Agents"]
     ElementTree.parse(paths[2])
-    branching.create_branch_at_current_tick(app.session)
+    branch_actions.create_branch_at_current_tick(app.session)
     assert "run " in png_texts(save_window_picture(app.window.view_overrides).read_bytes())["Branches"]
     assert set(PALETTES) == {"dark", "light"}
 
 
 def test_svg_draws_and_labels_ida_star_contours() -> None:
     run = ReplaySpec(replace(setup(), agents=(AgentConfig("ida"),), budget=50)).start_rerun().run
-    run.advance(20)
+    run.advance_by_ticks(20)
     with_it = panel_svg(run, FIRST_PANEL, Appearance())
-    without = panel_svg(run, FIRST_PANEL, Appearance(visible={"contours": False}))
+    without = panel_svg(run, FIRST_PANEL, Appearance(layer_visibility={"contours": False}))
     limits = run.world.walkers[0].agent.view().contours
     assert all(f">{limit:.1f}</text>" in with_it for limit in set(limits.tolist()) - {0.0})  # type: ignore[union-attr]
     assert len(without) < len(with_it)

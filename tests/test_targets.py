@@ -29,20 +29,24 @@ def test_hill_climbing_matches_naive_version(problem: tuple[list[str], int, int]
     grid = grid_of(problem[0], movement)
     board, (_, a, b) = board_of(grid), problem
     expected = naive_databases.climb(board, board.at(a), board.at(b), cap)
-    steps = int(climb.climb_length(grid.ground, a, b, cap))
+    steps = int(climb.climb_length(grid.map_arrays, a, b, cap))
     assert steps == (climb.CLIMB_FAILED if expected is None else len(expected) - 1)
     if expected is not None:
         way = np.zeros(grid.cells, np.int32)
-        count = int(climb.write_climb_cells(grid.ground, a, b, way))
+        count = int(climb.write_climb_cells(grid.map_arrays, a, b, way))
         assert [board.at(int(cell)) for cell in way[:count]] == expected
 
 
 def test_hill_climbing_fails_on_m1_but_solves_its_legs() -> None:
     rows, start, goal = drawn(M1["map"])
-    ground, legs = Grid.from_text_rows(rows).ground, [(1, 1), (11, 0), (12, 4), (14, 8)]
+    ground, legs = Grid.from_text_rows(rows).map_arrays, [(1, 1), (11, 0), (12, 4), (14, 8)]
     cells = [y * 20 + x for x, y in legs]
-    assert climb.climb_length(ground, start, goal, climb.NO_CAP) == climb.CLIMB_FAILED
-    assert [int(climb.climb_length(ground, a, b, climb.NO_CAP)) for a, b in itertools.pairwise(cells)] == [10, 4, 4]
+    assert climb.climb_length(ground, start, goal, climb.NO_STEP_LIMIT) == climb.CLIMB_FAILED
+    assert [int(climb.climb_length(ground, a, b, climb.NO_STEP_LIMIT)) for a, b in itertools.pairwise(cells)] == [
+        10,
+        4,
+        4,
+    ]
 
 
 def make_state(start: int, goal: int, limit: float = 1e9) -> Any:
@@ -60,14 +64,14 @@ def test_lrta_with_initial_h_follows_hill_climbing(problem: tuple[list[str], int
     grid = Grid.from_text_rows(rows)
     assume(start != goal)
     for target, real_goal in ((goal, goal), (goal, start)):
-        tables, state = targets.new_target_heuristics(grid.ground, real_goal), make_state(start, real_goal)
-        targets.set_target(grid.ground, tables, target)
-        steps = int(climb.climb_length(grid.ground, start, target, climb.NO_CAP))
+        tables, state = targets.new_target_heuristics(grid.map_arrays, real_goal), make_state(start, real_goal)
+        targets.set_present_target(grid.map_arrays, tables, target)
+        steps = int(climb.climb_length(grid.map_arrays, start, target, climb.NO_STEP_LIMIT))
         assume(steps >= 0)
         way = np.zeros(grid.cells, np.int32)
-        climb.write_climb_cells(grid.ground, start, target, way)
+        climb.write_climb_cells(grid.map_arrays, start, target, way)
         for cell in way[1 : steps + 1]:
-            assert targets.step_toward_target(grid.ground, tables, state[0]) and state[0].loc == cell
+            assert targets.step_toward_target(grid.map_arrays, tables, state[0]) and state[0].loc == cell
 
 
 @settings(max_examples=25)
@@ -75,12 +79,14 @@ def test_lrta_with_initial_h_follows_hill_climbing(problem: tuple[list[str], int
 def test_step_toward_the_goal_equals_lrta(problem: tuple[list[str], int, int]) -> None:
     world = make_world(*problem, ("lrta", {}))
     grid = world.grid
-    tables, state = targets.new_target_heuristics(grid.ground, world.goal), make_state(world.start, world.goal)
+    tables, state = targets.new_target_heuristics(grid.map_arrays, world.goal), make_state(world.start, world.goal)
     for _ in range(200):
         stood = world.walkers[0].position
         if not world.advance(1) or world.walkers[0].position == stood:
             break
-        assert targets.step_toward_target(grid.ground, tables, state[0]) and state[0].loc == world.walkers[0].position
+        assert (
+            targets.step_toward_target(grid.map_arrays, tables, state[0]) and state[0].loc == world.walkers[0].position
+        )
 
 
 class NaiveTables:
@@ -109,8 +115,12 @@ def test_every_target_has_its_own_h_table(problem: tuple[list[str], int, int], s
     grid, chance = Grid.from_text_rows(rows), random.Random(seed)
     board = board_of(grid)
     assume(int(grid.moves[start]))
-    tables, state, naive = targets.new_target_heuristics(grid.ground, goal), make_state(start, goal), NaiveTables(board)
-    aims = [int(cell) for cell in np.flatnonzero(grid.free)]
+    tables, state, naive = (
+        targets.new_target_heuristics(grid.map_arrays, goal),
+        make_state(start, goal),
+        NaiveTables(board),
+    )
+    aims = [int(cell) for cell in np.flatnonzero(grid.free_mask)]
     for _ in range(400):
         target = chance.choice([*aims[:: max(1, len(aims) // 6)], goal])
         stood = int(state[0].loc)
@@ -118,12 +128,12 @@ def test_every_target_has_its_own_h_table(problem: tuple[list[str], int, int], s
             continue
         if targets.must_hash_table_grow(tables):
             tables = targets.with_larger_hash_table(tables)
-        targets.set_target(grid.ground, tables, target)
-        targets.step_toward_target(grid.ground, tables, state[0])
+        targets.set_present_target(grid.map_arrays, tables, target)
+        targets.step_toward_target(grid.map_arrays, tables, state[0])
         assert board.at(int(state[0].loc)) == naive.step(board.at(stood), board.at(target))
         assert targets.h_toward_target(tables, stood) == naive.of(board.at(target), board.at(stood))
     for target in aims:
-        targets.set_target(grid.ground, tables, target)
+        targets.set_present_target(grid.map_arrays, tables, target)
         assert [float(targets.h_toward_target(tables, s)) for s in aims] == [
             naive.of(board.at(target), board.at(s)) for s in aims
         ]
@@ -135,20 +145,20 @@ def test_every_target_has_its_own_h_table(problem: tuple[list[str], int, int], s
 
 def test_unreachable_target_is_detected_without_changing_goal_h() -> None:
     grid = Grid.from_text_rows([".....", "..@@@", "..@.."])
-    tables, state = targets.new_target_heuristics(grid.ground, 4), make_state(0, 4, limit=20.0)
-    targets.set_target(grid.ground, tables, 14)
+    tables, state = targets.new_target_heuristics(grid.map_arrays, 4), make_state(0, 4, limit=20.0)
+    targets.set_present_target(grid.map_arrays, tables, 14)
     moved = True
     for _ in range(10_000):
-        moved = bool(targets.step_toward_target(grid.ground, tables, state[0]))
+        moved = bool(targets.step_toward_target(grid.map_arrays, tables, state[0]))
         if not moved:
             break
-    assert not moved and tables.goal.target[0].changes == 0 and tables.aimed[0].changes > 0
+    assert not moved and tables.goal.target[0].changes == 0 and tables.present_target[0].changes > 0
 
 
 @pytest.mark.parametrize("target, cell", [(0, 0), (2**25 - 1, 2**25 - 1), (17, 2**25 - 1), (2**25 - 1, 17)])
 def test_hash_index_handles_the_largest_cells(target: int, cell: int) -> None:
     keys = np.zeros(1 << 8, np.int64)
     key = (target << targets.CELL_BITS | cell) + 1
-    place = int(targets.hash_index(keys, key))
+    place = int(targets.index_in_hash_table(keys, key))
     keys[place] = key
-    assert place == int(targets.hash_index(keys, key)) and 0 <= place < 256
+    assert place == int(targets.index_in_hash_table(keys, key)) and 0 <= place < 256

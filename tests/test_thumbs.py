@@ -4,13 +4,13 @@ import pygame
 import pytest
 
 from ui.draw.theme import PALETTES
-from ui.draw.thumb import THUMBNAIL_FOLDER, THUMBNAIL_SIDE, load_example_picture, picture_file_name
-from ui.model import files
-from ui.model.files import _EXAMPLE_ORDER_IN_GALLERY
+from ui.draw.thumbnails import THUMBNAIL_FOLDER, THUMBNAIL_SIDE, load_example_picture, picture_file_name
+from ui.model import opened_files
+from ui.model.opened_files import _EXAMPLE_ORDER_IN_GALLERY
 
 
 def test_thumbnails_belong_to_examples_and_gallery_examples_have_one() -> None:
-    names = {path.stem for path in files.example_files()}
+    names = {path.stem for path in opened_files.example_files()}
     pictures = {path.name for path in THUMBNAIL_FOLDER.iterdir()}
     assert pictures <= {picture_file_name(name, theme) for name in names for theme in PALETTES}
     assert {picture_file_name(name, theme) for name in _EXAMPLE_ORDER_IN_GALLERY for theme in PALETTES} <= pictures

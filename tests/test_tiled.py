@@ -5,20 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kernels.jit import JIT_ON
+from sim.jit.decorators import JIT_ON
 from sim.kernels.pages import IS_IN_USE
 from sim.kernels.search import NODE
 from sim.kernels.tiled import (
     _entry_index,
-    fault_in_entries,
+    log2_tile_side,
     new_table,
-    set_entry,
+    prefault_table_entries,
+    set_table_entry,
     table_in_row_order,
     table_with_layout,
-    tile_bits,
     tiled_entry_count,
 )
-from sim.time.memories import BufferSet, TouchedPages
+from sim.time.memory_buffers import BufferSet, TouchedPages
 
 KINDS = (NODE, np.dtype(np.float64), np.dtype(np.uint32))
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not JIT_ON, reason="tiles are compiled only")
 
 @given(st.integers(1, 90), st.integers(1, 90), st.sampled_from(KINDS))
 def test_tiled_table_gives_each_cell_a_unique_index(width: int, height: int, dtype: np.dtype) -> None:
-    table, bits = new_table("", width * height, dtype, width), tile_bits(dtype.itemsize)
+    table, bits = new_table("", width * height, dtype, width), log2_tile_side(dtype.itemsize)
     places = [int(_entry_index(table, s, bits)) for s in range(width * height)]
     assert len(set(places)) == width * height and max(places) < table.records.size
     tile = 4**bits
@@ -44,7 +44,9 @@ def test_tiled_index_is_right_for_any_map_width(width: int) -> None:
     rng = np.random.default_rng(width)
     for s in (0, width - 1, width % cells, cells - 1, *rng.integers(0, cells, 200).tolist()):
         y, x = divmod(int(s), width)
-        assert int(_entry_index(table, s, 5)) == ((y // 32) * table.across + x // 32) * 1024 + y % 32 * 32 + x % 32
+        assert (
+            int(_entry_index(table, s, 5)) == ((y // 32) * table.tiles_per_row + x // 32) * 1024 + y % 32 * 32 + x % 32
+        )
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99))
@@ -53,7 +55,7 @@ def test_tiled_table_converts_to_rows_and_back(width: int, height: int, seed: in
     values = rng.integers(0, 9, cells).astype(np.float64)
     tiles = table_with_layout(values, width)
     assert (table_in_row_order(tiles) == values).all() and (table_with_layout(tiles, 0) == values).all()
-    set_entry(tiles, cells - 1, 77.0)
+    set_table_entry(tiles, cells - 1, 77.0)
     values[cells - 1] = 77.0
     assert (table_in_row_order(tiles) == values).all()
     assert tiled_entry_count(cells, width, 8) >= cells
@@ -67,8 +69,8 @@ def test_prefault_changes_no_values_and_maps_pages(tile_width: int) -> None:
     memories = BufferSet([records.view(np.ndarray).view(np.uint8)])
     if not TouchedPages(memories).entries.size:
         pytest.skip("this system does not tell which pages were touched")
-    set_entry(table, int(cells[1]), (2.5, 7, 3, 1, False))
-    fault_in_entries(table, cells)
+    set_table_entry(table, int(cells[1]), (2.5, 7, 3, 1, False))
+    prefault_table_entries(table, cells)
     assert ((TouchedPages(memories).entries & IS_IN_USE) != 0).sum() == len(cells)
     rows = table_in_row_order(table)
     assert rows[cells[1]].tolist() == (2.5, 7, 3, 1, False) and (rows != np.zeros(1, NODE)).sum() == 1

@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sim import commands
+from sim import world_commands
 from sim.agent_api import Status
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig, EditCells, MoveGoal, SetParam, SetSwitch
 from sim.execution.batched import BatchedExecutor
-from sim.execution.dirty import Dirty
+from sim.execution.dirty import InvalidationReason
 from sim.execution.executor import RunResult
 from sim.time import timeline as timelines
+from sim.time.agent_records import MarkKind
 from sim.time.branches import BranchTree
 from sim.time.keyframes import KeyframeStore
-from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
 from sim.world import ExecutorFactory, World
+from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetParam, SetSwitch
 from sim.world_state import WorldState
 
 from .conftest import make_world
@@ -87,7 +87,7 @@ class TimelineMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def do_in_linked_branches(self, data):
-        self.tree.do(self.pick_branch(data), data.draw(some_command(self.cells)))
+        self.tree.apply_command(self.pick_branch(data), data.draw(some_command(self.cells)))
 
     @rule(data=st.data())
     def undo(self, data):
@@ -96,8 +96,8 @@ class TimelineMachine(RuleBasedStateMachine):
         flat = line.world.grid.terrain.reshape(-1)
         cells = tuple(data.draw(st.lists(st.integers(0, self.cells - 1), min_size=1, max_size=5, unique=True)))
         letters = bytes(flat[list(cells)].tolist()).decode("ascii")
-        line.do(commands.EditCells(cells))
-        line.do(commands.SetTerrain(cells, letters))
+        line.do(world_commands.EditCells(cells))
+        line.do(world_commands.SetTerrain(cells, letters))
 
     @rule(data=st.data(), tick=st.integers(0, FAR))
     def insert(self, data, tick):
@@ -111,7 +111,7 @@ class TimelineMachine(RuleBasedStateMachine):
         chosen = data.draw(st.sampled_from(line.entries())).id
         what = data.draw(st.sampled_from(["toggle", "move", "delete", "duplicate", "change"]))
         if what == "toggle":
-            line.set_enabled(chosen, not line.log.entry(chosen).is_enabled)
+            line.set_enabled(chosen, not line.log.log_entry(chosen).is_enabled)
         elif what == "move":
             line.move(chosen, tick)
         elif what == "delete":
@@ -124,12 +124,12 @@ class TimelineMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.tree.branches) < 5)
     @rule(data=st.data(), tick=st.one_of(st.none(), st.integers(0, FAR)))
     def branch(self, data, tick):
-        self.tree.branch(self.pick_branch(data), tick)
+        self.tree.create_branch(self.pick_branch(data), tick)
 
     @precondition(lambda self: len(self.tree.branches) > 1)
     @rule(data=st.data())
     def delete_branch(self, data):
-        self.tree.delete(self.pick_branch(data))
+        self.tree.delete_branch(self.pick_branch(data))
 
     @precondition(lambda self: len(self.tree.branches) > 1)
     @rule(data=st.data())
@@ -139,7 +139,7 @@ class TimelineMachine(RuleBasedStateMachine):
     @invariant()
     def memory_is_within_the_budget(self):
         if hasattr(self, "tree"):
-            assert self.tree.store.held <= self.tree.store.budget
+            assert self.tree.keyframe_store.used_bytes <= self.tree.keyframe_store.budget_bytes
 
     @rule(data=st.data())
     def check(self, data):
@@ -162,18 +162,18 @@ def assert_records_as_plain(line: Timeline) -> None:
     assert fresh.recorded_digests() == line.recorded_digests()
     a, b = fresh.marks(0, 1 << 30).tolist(), line.marks(0, 1 << 30).tolist()
     assert a == b, (set(a) ^ set(b), len(a), len(b), line.recorded_end, line.tick, a, b)
-    for agent, record in fresh.records.items():
-        if record.joined < line.recorded_end:
-            mine = line.records[agent]
+    for agent, record in fresh.agent_records.items():
+        if record.joined_tick < line.recorded_end:
+            mine = line.agent_records[agent]
             assert record.active_spans == mine.active_spans, (
                 record.active_spans,
                 mine.active_spans,
-                record.joined,
-                mine.joined,
+                record.joined_tick,
+                mine.joined_tick,
                 line.tick,
             )
-            assert np.array_equal(record.rows, mine.rows)
-            assert (record.joined, record.start) == (mine.joined, mine.start)
+            assert np.array_equal(record.log_rows, mine.log_rows)
+            assert (record.joined_tick, record.start_cell) == (mine.joined_tick, mine.start_cell)
 
 
 TestSessions = TimelineMachine.TestCase
@@ -186,7 +186,7 @@ TestSessions.settings = settings(max_examples=40, stateful_step_count=25)
 def long_world() -> World:
     """Agents that are busy for a thousand ticks."""
     world = make_world_setup("rtb-wa", "tba", "tb-gbfs", side=64, budget=3)
-    free = np.flatnonzero(world.grid.free)
+    free = np.flatnonzero(world.grid.free_mask)
     world.queue_commands((tick, MoveGoal(int(free[tick * 7 % free.size]))) for tick in range(100, 1000, 100))
     return world
 
@@ -202,19 +202,19 @@ def close_keyframes(monkeypatch):
 def test_incremental_seek_keeps_the_shown_world_until_it_arrives(close_keyframes):
     line = Timeline(long_world)
     line.advance(900)
-    world, digest, generation = line.world, line.world.compute_digest(), line.generation
+    world, digest, generation = line.world, line.world.compute_digest(), line.past_version
     line.begin_seek(333)
-    assert (line.is_seeking, line.tick, line.target) == (True, 900, 333)
+    assert (line.is_seeking, line.tick, line.target_tick) == (True, 900, 333)
     pieces = 0
     while not line.continue_seek(10.0):
         assert line.world is world
         assert line.world.compute_digest() == digest
-        assert line.generation == generation
+        assert line.past_version == generation
         pieces += 1
     assert pieces > 3
     assert line.tick == 333
     assert line.world is not world
-    assert line.generation > generation
+    assert line.past_version > generation
     assert_as_plain(line)
 
 
@@ -223,10 +223,10 @@ def test_seek_step_stays_near_its_work_limit():
     line.begin_seek(5000)
     line.continue_seek(500.0)
     works = []
-    before = line._head_cursor.work
+    before = line._head_cursor.replay_work_us
     while not line.continue_seek(500.0):
-        works.append(line._head_cursor.work - before)
-        before = line._head_cursor.work
+        works.append(line._head_cursor.replay_work_us - before)
+        before = line._head_cursor.replay_work_us
     assert len(works) > 4
     assert max(works) < 1000.0
 
@@ -267,14 +267,14 @@ def test_new_seek_replaces_the_current_seek(close_keyframes):
 def test_stepping_back_adds_keyframes_that_shorten_later_steps(close_keyframes):
     line = Timeline(long_world)
     line.advance(900)
-    frame = line._track.frames[-1]
+    frame = line._keyframe_track.track_keyframes[-1]
     line.seek(frame.tick)
-    frames, replays = line.keyframe_store.count, []
+    frames, replays = line.keyframe_store.keyframe_count, []
     for tick in range(frame.tick - 1, frame.tick - 40, -1):
-        nearest = line._track.keyframe_at_or_before(tick)
+        nearest = line._keyframe_track.keyframe_at_or_before(tick)
         assert line.seek(tick) == tick
-        replays.append(line._head_cursor.work - nearest.work)
-    assert line.keyframe_store.count > frames
+        replays.append(line._head_cursor.replay_work_us - nearest.replay_work_us)
+    assert line.keyframe_store.keyframe_count > frames
     assert replays[0] > 200.0, "or there was nothing to shorten"
     assert np.mean(replays[1:]) < replays[0] / 2
     assert_as_plain(line)
@@ -287,7 +287,7 @@ def test_seek_without_keyframe_memory_replays_from_tick_0():
     for tick in (499, 3, 250):
         line.seek(tick)
         assert_as_plain(line)
-    assert line.keyframe_store.held == 0
+    assert line.keyframe_store.used_bytes == 0
     assert len(calls) == 6, "the first time, two seeks backwards, and the three plain runs it was compared with"
 
 
@@ -306,10 +306,10 @@ def test_rows_after_a_seek_are_those_of_the_last_tick():
     for tick in (399, 77, 0, 78):
         line.seek(tick)
         for walker in line.world.walkers:
-            rows = line.records[walker.id].rows_before_tick(tick)
-            is_active = line.records[walker.id].activity_end_before(tick) == tick > 0
-            assert walker.rows.tolist() == (rows[-1:].tolist() if is_active else [])
-            assert not tick or walker.recent.tick == tick - 1
+            rows = line.agent_records[walker.id].rows_before_tick(tick)
+            is_active = line.agent_records[walker.id].activity_end_before(tick) == tick > 0
+            assert walker.log_rows.tolist() == (rows[-1:].tolist() if is_active else [])
+            assert not tick or walker.recent_rows.tick == tick - 1
 
 
 def test_rows_at_the_end_are_those_of_the_last_tick():
@@ -318,13 +318,15 @@ def test_rows_at_the_end_are_those_of_the_last_tick():
     line.advance(10**6)
     assert line.is_over
     rows = [
-        walker.rows[-1:].tolist() for walker in line.world.walkers if walker.recent.tick + len(walker.rows) == line.tick
+        walker.log_rows[-1:].tolist()
+        for walker in line.world.walkers
+        if walker.recent_rows.tick + len(walker.log_rows) == line.tick
     ]
     assert rows
     line.advance(5)
     line.seek(line.tick - 1)
     line.seek(line.tick + 1)
-    assert [walker.rows.tolist() for walker in line.world.walkers if walker.rows.size] == rows
+    assert [walker.log_rows.tolist() for walker in line.world.walkers if walker.log_rows.size] == rows
 
 
 # --- what is shown while a seek is under way ------------------------------------------------------
@@ -339,7 +341,7 @@ def test_reading_the_world_of_a_fork_does_not_finish_its_seek():
     fork.begin_seek(900)
     for _ in range(3):
         assert fork.world.tick == fork.tick
-        assert fork.is_seeking and fork.target == 900
+        assert fork.is_seeking and fork.target_tick == 900
         fork.continue_seek(1.0)
     assert fork.world.tick < 900
     fork.finish_seek()
@@ -350,12 +352,12 @@ def test_reading_the_world_of_a_fork_does_not_finish_its_seek():
 def test_fork_has_a_record_for_every_agent_it_shows():
     line = Timeline(long_world)
     line.advance(300)
-    line.do(commands.AddAgent(AgentConfig("tba", "late")))
+    line.apply_command(world_commands.AddAgent(AgentConfig("tba", "late")))
     line.advance(300)
     for tick in (0, 100, 300, 301, 600):
         fork = line.fork(tick)
         for _ in range(4):
-            assert {walker.id for walker in fork.world.walkers} <= set(fork.records)
+            assert {walker.id for walker in fork.world.walkers} <= set(fork.agent_records)
             fork.continue_seek(1.0)
 
 
@@ -363,11 +365,11 @@ def test_commands_during_a_seek_apply_at_the_target_tick():
     """The tick of a command is the one that the user has asked for, also in linked branches."""
     tree = BranchTree(long_world)
     tree[0].timeline.advance(500)
-    other = tree.branch(0, 500)
+    other = tree.create_branch(0, 500)
     tree.link_branches([0, other.number])
     tree[0].timeline.begin_seek(200)
     other.timeline.begin_seek(200)
-    entries = tree.do(0, EditCells((700,)))
+    entries = tree.apply_command(0, EditCells((700,)))
     assert [entry.tick for entry in entries] == [200, 200]
 
 
@@ -377,16 +379,16 @@ def test_commands_during_a_seek_apply_at_the_target_tick():
 def test_keyframes_snapshotted_during_drawing_are_correct(close_keyframes):
     """A window draws while a keyframe is read in another thread, asks for distances, edits, steps back."""
     line = Timeline(long_world)
-    with ThreadPoolExecutor(1) as line.keyframe_store.executor:
-        line.world.optimality.expansion_limit = 50
+    with ThreadPoolExecutor(1) as line.keyframe_store.background_executor:
+        line.world.optimality_tracker.expansion_limit = 50
         while line.advance(3):
-            line.world.snapshot()
+            line.world.create_snapshot()
             line.poll_true_distance(line.tick)
             line.continue_measuring()
             if line.tick % 60 == 0:
-                line.do(EditCells((600 + line.tick,)))
-        assert line.keyframe_store.count > 10
-        for frame in list(line._track.frames):
+                line.apply_command(EditCells((600 + line.tick,)))
+        assert line.keyframe_store.keyframe_count > 10
+        for frame in list(line._keyframe_track.track_keyframes):
             line.seek(frame.tick + 20)
             plain = plain_run(line.build_world, line.entries(), line.tick)
             assert line.world.compute_digest() == plain.compute_digest()
@@ -396,7 +398,7 @@ def test_keyframes_snapshotted_during_drawing_are_correct(close_keyframes):
 def test_keyframe_is_taken_one_frame_after_it_is_due(close_keyframes):
     """That was mostly one with a change of the map; and the frame after it does not read one itself."""
     line, due, taken = Timeline(long_world), [], []
-    with ThreadPoolExecutor(1) as line.keyframe_store.executor:
+    with ThreadPoolExecutor(1) as line.keyframe_store.background_executor:
         for _ in range(900):
             wanted = line._is_keyframe_due(line._present_cursor())
             line.advance(1)
@@ -406,7 +408,7 @@ def test_keyframe_is_taken_one_frame_after_it_is_due(close_keyframes):
                 taken.append(line.tick)
         line.finish_seek()
     assert len(taken) > 5 and taken == [tick + 1 for tick in due[: len(taken)]]
-    assert {frame.tick for frame in line._track.frames} <= {0, *taken}
+    assert {frame.tick for frame in line._keyframe_track.track_keyframes} <= {0, *taken}
 
 
 class LazyReader(ThreadPoolExecutor):
@@ -415,7 +417,7 @@ class LazyReader(ThreadPoolExecutor):
     def submit(self, read, taking, like):
         def wait_and_read():
             for _ in range(10_000):
-                if taking.pace[0]:
+                if taking.yield_flag[0]:
                     return read(taking, like)
                 time.sleep(0.001)
             raise AssertionError("nobody has said that they wait")
@@ -425,10 +427,10 @@ class LazyReader(ThreadPoolExecutor):
 
 def test_waiting_for_a_keyframe_sets_the_pace_flag(close_keyframes):
     line = Timeline(long_world)
-    with LazyReader(1) as line.keyframe_store.executor:
+    with LazyReader(1) as line.keyframe_store.background_executor:
         while line.advance(3):  # a tick waits for it
             pass
-        assert line.keyframe_store.count > 5
+        assert line.keyframe_store.keyframe_count > 5
         line.advance(1)
         line.keyframe_store.evict_to_budget()  # and so does this
     assert line.world.compute_digest() == plain_run(line.build_world, line.entries(), line.tick).compute_digest()
@@ -436,11 +438,11 @@ def test_waiting_for_a_keyframe_sets_the_pace_flag(close_keyframes):
 
 def test_pending_measurements_continue_while_paused():
     line, plain = Timeline(long_world), long_world()
-    line.world.optimality.expansion_limit = 5
+    line.world.optimality_tracker.expansion_limit = 5
     edit = EditCells(tuple(range(700, 730)))
     line.advance(1)  # at tick 0 the optimum would be looked for, and know all that is asked for
     plain.advance(1)
-    line.do(edit)
+    line.apply_command(edit)
     plain.submit(edit)
     line.advance(5)
     plain.advance(5)
@@ -458,22 +460,22 @@ def test_pending_measurements_continue_while_paused():
 def test_moved_duplicated_and_deleted_edits_replay_as_plain_runs():
     line = Timeline(long_world)
     line.advance(90)
-    entry = line.do(EditCells(tuple(range(700, 730))))
+    entry = line.apply_command(EditCells(tuple(range(700, 730))))
     line.advance(200)
-    line.move(entry.id, 50)
+    line.move_command(entry.id, 50)
     assert line.is_seeking
-    assert line.target == 290
-    assert (line.recorded_end, line.horizon) == (50, 290)
+    assert line.target_tick == 290
+    assert (line.recorded_end, line.furthest_tick) == (50, 290)
     line.finish_seek()
     assert line.tick == 290
     assert_as_plain(line)
     other = line.duplicate_command(entry.id, 60)
-    line.change(other.id, EditCells((), tuple(range(700, 730))))
-    line.set_enabled(entry.id, False)
+    line.change_command(other.id, EditCells((), tuple(range(700, 730))))
+    line.set_command_enabled(entry.id, False)
     assert [e.tick for e in line.entries()[:3]] == [50, 60, 100]
     assert_as_plain(line)
-    line.delete(entry.id)
-    line.delete(other.id)
+    line.delete_command(entry.id)
+    line.delete_command(other.id)
     assert_as_plain(line)
     assert all(e.is_scripted for e in line.entries())
 
@@ -485,7 +487,7 @@ def test_edit_inserted_near_the_current_tick_applies(offset):
         line.advance(120)
         if applies_first:
             line.apply_due_commands()
-        line.insert(120 + offset, EditCells(tuple(range(640, 700))))
+        line.insert_command(120 + offset, EditCells(tuple(range(640, 700))))
         assert_as_plain(line)
         line.advance(1)
         assert_as_plain(line)
@@ -497,10 +499,10 @@ def test_keyframes_after_an_inserted_edit_are_dropped(close_keyframes):
     line = Timeline(long_world)
     line.advance(600)
     for share in (1.0, 0.8, 0.4):
-        place = int(share * (len(line._track.frames) - 1))
-        tick = line._track.frames[place].tick - 1
-        line.insert(tick, EditCells(tuple(range(700 + place, 730))))
-        assert line._track.frames[-1].tick <= tick
+        place = int(share * (len(line._keyframe_track.track_keyframes) - 1))
+        tick = line._keyframe_track.track_keyframes[place].tick - 1
+        line.insert_command(tick, EditCells(tuple(range(700 + place, 730))))
+        assert line._keyframe_track.track_keyframes[-1].tick <= tick
         line.finish_seek()
         assert_as_plain(line)
         line.advance(600 - line.tick)
@@ -510,8 +512,8 @@ def test_keyframes_after_an_inserted_edit_are_dropped(close_keyframes):
 def test_deleting_the_last_command_keeps_the_present_tick(tick):
     line = Timeline(long_world)
     line.advance(tick)
-    entry = line.do(EditCells((700,)))
-    line.delete(entry.id)
+    entry = line.apply_command(EditCells((700,)))
+    line.delete_command(entry.id)
     line.finish_seek()
     assert line.tick == tick
     assert_as_plain(line)
@@ -522,9 +524,9 @@ def test_deleting_a_pending_command_shortens_the_run():
     line = Timeline(lambda: make_world_setup("tb-wa", side=16, budget=50))
     line.advance(10_000)
     end = line.tick
-    entry = line.insert(end + 300, EditCells((5,)))
+    entry = line.insert_command(end + 300, EditCells((5,)))
     assert line.advance(1000) == 300
-    line.delete(entry.id)
+    line.delete_command(entry.id)
     line.finish_seek()
     assert line.tick == line.recorded_end == end
     assert_as_plain(line)
@@ -532,8 +534,8 @@ def test_deleting_a_pending_command_shortens_the_run():
 
 def test_inapplicable_entries_give_complaints():
     line = Timeline(long_world)
-    wall = int(np.flatnonzero(~line.world.grid.free)[0])
-    free = int(np.flatnonzero(line.world.grid.free)[50])
+    wall = int(np.flatnonzero(~line.world.grid.free_mask)[0])
+    free = int(np.flatnonzero(line.world.grid.free_mask)[50])
     commands_and_words = [
         (SetParam(9, "weight", 2.0), "there is no agent 9"),
         (SetParam(0, "wight", 2.0), "has no parameter 'wight'; did you mean 'weight'?"),
@@ -541,11 +543,11 @@ def test_inapplicable_entries_give_complaints():
         (SetSwitch("gate", True), "no switch 'gate'"),
         (MoveGoal(wall), "that cell is blocked"),
         (EditCells((0,)), "stays free"),
-        (commands.AddAgent(AgentConfig("tbaa")), "no agent 'tbaa'; did you mean 'tba'?"),
-        (commands.RemoveAgent(7), "there is no agent 7"),
+        (world_commands.AddAgent(AgentConfig("tbaa")), "no agent 'tbaa'; did you mean 'tba'?"),
+        (world_commands.RemoveAgent(7), "there is no agent 7"),
         (EditCells((free,)), ""),
     ]
-    entries = [(line.insert(0, command), words) for command, words in commands_and_words]
+    entries = [(line.insert_command(0, command), words) for command, words in commands_and_words]
     line.finish_seek()
     line.advance(30)
     line.seek(5)
@@ -554,23 +556,23 @@ def test_inapplicable_entries_give_complaints():
     for entry, words in entries:
         assert words in complaints.get(entry.id, ""), entry
         assert bool(words) == (entry.id in complaints), entry
-    assert len(line.notes()) == len(complaints)
+    assert len(line.world_messages()) == len(complaints)
     for entry, _ in entries:
-        line.delete(entry.id)
+        line.delete_command(entry.id)
     line.finish_seek()
     assert not line.rejection_reasons()
-    assert not line.notes()
+    assert not line.world_messages()
 
 
 def test_new_command_keeps_older_commands_of_the_same_tick():
     line = Timeline(long_world)
     line.advance(50)
-    first = line.do(EditCells((700,)))
+    first = line.apply_command(EditCells((700,)))
     line.advance(10)
-    later = line.do(EditCells((701,)))
+    later = line.apply_command(EditCells((701,)))
     line.advance(100)
     line.seek(50)
-    second = line.do(EditCells((702,)))
+    second = line.apply_command(EditCells((702,)))
     by_hand = [entry for entry in line.entries() if not entry.is_scripted]
     assert by_hand == [first, second] and later not in by_hand
     assert_as_plain(line)
@@ -579,9 +581,9 @@ def test_new_command_keeps_older_commands_of_the_same_tick():
 def test_edit_in_the_past_drops_a_command_at_the_end_of_the_record():
     line = Timeline(long_world)
     line.advance(80)
-    line.do(EditCells((700,)))
+    line.apply_command(EditCells((700,)))
     line.seek(50)
-    line.do(EditCells((701,)))
+    line.apply_command(EditCells((701,)))
     assert [entry.tick for entry in line.entries() if not entry.is_scripted] == [50]
     assert_as_plain(line)
 
@@ -628,29 +630,29 @@ def test_records_contain_every_tick_of_every_agent():
         line.advance(1)
         for walker in line.world.walkers:
             cells[walker.id].append(walker.position)
-    line.do(commands.AddAgent(AgentConfig("tb-gbfs", "late")))
-    line.do(commands.RemoveAgent(1))
+    line.apply_command(world_commands.AddAgent(AgentConfig("tb-gbfs", "late")))
+    line.apply_command(world_commands.RemoveAgent(1))
     line.advance(100)
-    late = line.records[2]
-    assert (late.label, late.kind, late.joined, late.start) == ("late", "tb-gbfs", 4, 0)
-    assert line.records[1].end == 4
+    late = line.agent_records[2]
+    assert (late.label, late.kind, late.joined_tick, late.start_cell) == ("late", "tb-gbfs", 4, 0)
+    assert line.agent_records[1].end == 4
     for agent, walked in cells.items():
-        assert line.records[agent].rows_before_tick(4)["cell"].tolist() == walked
-        assert [line.records[agent].cell_at(tick) for tick in range(5)] == [0, *walked]
-    assert line.records[0].cell_at(10**6) == 7
+        assert line.agent_records[agent].rows_before_tick(4)["cell"].tolist() == walked
+        assert [line.agent_records[agent].cell_at_tick(tick) for tick in range(5)] == [0, *walked]
+    assert line.agent_records[0].cell_at_tick(10**6) == 7
 
 
 def test_waiting_agent_has_a_record_row_for_every_tick():
     line = Timeline(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("rtb-wa", {}), budget=20))
-    line.do(EditCells((7,)))
-    line.insert(40, EditCells((), (7,)))
+    line.apply_command(EditCells((7,)))
+    line.insert_command(40, EditCells((), (7,)))
     line.advance(100)
-    record = line.records[0]
+    record = line.agent_records[0]
     assert record.end > 41
     assert len(record.active_spans) == 2
-    assert record.rows.size == record.end - record.joined
-    waiting = record.rows[record.active_spans[0][1] : 40]
-    assert set(waiting["cell"].tolist()) == {record.cell_at(record.active_spans[0][1])}
+    assert record.log_rows.size == record.end - record.joined_tick
+    waiting = record.log_rows[record.active_spans[0][1] : 40]
+    assert set(waiting["cell"].tolist()) == {record.cell_at_tick(record.active_spans[0][1])}
     assert not waiting["expanded"].any()
 
 
@@ -672,7 +674,7 @@ def test_every_trial_has_an_arrival_mark_at_any_step_size(step):
 def test_marks_list_edits_restarts_and_arrivals():
     line = Timeline(small_world)
     line.advance(2)
-    line.do(SetSwitch("gate", True))
+    line.apply_command(SetSwitch("gate", True))
     line.advance(100)
     kinds = {int(k) for k in line.marks(0, 10**6)["kind"]}
     assert {int(MarkKind.EDIT), int(MarkKind.RESTART), int(MarkKind.ARRIVAL)} <= kinds
@@ -681,9 +683,9 @@ def test_marks_list_edits_restarts_and_arrivals():
     assert restart["tick"] == 3
     for tick, agent, _ in line.marks(0, 100, [MarkKind.ARRIVAL]).tolist():
         line.seek(tick - 1)
-        assert line.world.walker(agent).agent.status is not Status.AT_GOAL
+        assert line.world.walker_with_id(agent).agent.status is not Status.AT_GOAL
         line.seek(tick)
-        assert line.world.walker(agent).agent.status is Status.AT_GOAL
+        assert line.world.walker_with_id(agent).agent.status is Status.AT_GOAL
     ticks = line.marks(0, 100)["tick"].tolist()
     assert ticks == sorted(ticks)
     walked, tick = [], 0
@@ -700,11 +702,11 @@ def test_marks_list_edits_restarts_and_arrivals():
 def test_goal_moved_onto_an_agent_is_an_arrival():
     line = Timeline(lambda: make_world(["....."], 0, 4, ("tb-wa", {}), budget=20))
     line.advance(2)
-    line.insert(20, EditCells((), (4,)))  # so that time goes on
-    line.do(MoveGoal(line.world.walkers[0].position))
+    line.insert_command(20, EditCells((), (4,)))  # so that time goes on
+    line.apply_command(MoveGoal(line.world.walkers[0].position))
     assert line.advance(8) == 8
     assert line.marks(0, 10, [MarkKind.ARRIVAL])["tick"].tolist() == [3]
-    line.do(MoveGoal(4))
+    line.apply_command(MoveGoal(4))
     line.advance(5)
     assert line.world.walkers[0].has_arrived, "it is woken again"
 
@@ -713,7 +715,7 @@ class AlwaysRefreshingExecutor(BatchedExecutor):
     """An executor that calls all agents which act alone in every tick, and reports activity in every tick."""
 
     def run(self, state: WorldState, ticks: int) -> RunResult:
-        self.invalidate(Dirty.AGENTS)
+        self.invalidate_caches(InvalidationReason.AGENTS)
         return super().run(state, ticks)._replace(has_activity=True)
 
 
@@ -732,14 +734,14 @@ def test_skipping_blocked_agents_does_not_change_the_run(setup, step, data):
         lines = Timeline(setup), Timeline(setup)
     lines = Timeline(setup), lines[1]
     cells = lines[0].world.grid.cells
-    wakes = st.builds(MoveGoal, st.integers(0, cells - 1)) | st.builds(commands.SetTrials, st.integers(1, 4))
+    wakes = st.builds(MoveGoal, st.integers(0, cells - 1)) | st.builds(world_commands.SetMaxTrials, st.integers(1, 4))
     for line in lines:
-        line.insert(FAR, SetSwitch("none", True))  # so that time goes on where nobody does anything
+        line.insert_command(FAR, SetSwitch("none", True))  # so that time goes on where nobody does anything
     for _ in range(data.draw(st.integers(1, 6))):
         command = data.draw(wakes | some_command(cells))
         for line in lines:
             line.advance(step)
-            line.do(command)
+            line.apply_command(command)
             line.advance(step)
         one, other = map(timeline_state, lines)
         assert one == other
@@ -747,35 +749,35 @@ def test_skipping_blocked_agents_does_not_change_the_run(setup, step, data):
 
 def timeline_state(line: Timeline) -> list[object]:
     world = line.world
-    agents = [(w.id, w.agent.status, w.trials, w.metrics[0].item(), world.view(w).metrics) for w in world.walkers]
-    records = {a: (r.joined, r.active_spans, r.rows.tolist()) for a, r in line.records.items()}
+    agents = [(w.id, w.agent.status, w.trials, w.counts_record[0].item(), world.view(w).metrics) for w in world.walkers]
+    records = {a: (r.joined_tick, r.active_spans, r.log_rows.tolist()) for a, r in line.agent_records.items()}
     return [world.tick, world.compute_digest(), agents, records, line.marks(0, 10**6).tolist(), line.recorded_digests()]
 
 
 def test_no_path_mark_is_at_the_tick_of_its_proof():
     line = Timeline(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("rtb-wa", {}), ("tba", {}), budget=20))
-    line.do(EditCells((7,)))
+    line.apply_command(EditCells((7,)))
     line.advance(20)
     marks = line.marks(0, 20, [MarkKind.NO_PATH])
     assert sorted(marks["agent"].tolist()) == [0, 1]
     for tick, agent, _ in marks.tolist():
         line.seek(tick)
-        assert line.world.walker(agent).agent.status is Status.NO_PATH
+        assert line.world.walker_with_id(agent).agent.status is Status.NO_PATH
 
 
 def test_back_move_marks_match_the_metrics():
     line = Timeline(long_world)
     line.advance(800)
     marks = line.marks(0, 800, [MarkKind.BACK_MOVE])
-    counted = sum(int(walker.metrics[0].back_moves) for walker in line.world.walkers)
+    counted = sum(int(walker.counts_record[0].back_moves) for walker in line.world.walkers)
     assert marks.size == counted > 0
 
 
 def test_re_added_agent_keeps_its_number_and_later_agents_get_new_ones():
     line = Timeline(lambda: make_world(["....."] * 3, 0, 14, ("tb-wa", {}), ("lrta", {})))
-    line.do(commands.RemoveAgent(0))
+    line.apply_command(world_commands.RemoveAgent(0))
     for number in (0, None, None):
-        line.do(commands.AddAgent(AgentConfig("tb-wa"), number))
+        line.apply_command(world_commands.AddAgent(AgentConfig("tb-wa"), number))
     assert [walker.id for walker in line.world.walkers] == [1, 0, 2, 3]
     line.seek(0)
     assert [entry.command.agent for entry in line.entries()[1:]] == [0, 2, 3]

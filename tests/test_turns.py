@@ -13,21 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli import run
-from sim import commands
+from sim import world_commands
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig
 from sim.execution import agent_batch
 from sim.execution.batch_plan import BatchPlan
 from sim.execution.tick_timer import TickTimer
 from sim.grid import Grid
-from sim.kernels.jit import JIT_ON
+from sim.jit.decorators import JIT_ON
 from sim.time.branches import BranchTree
 from sim.time.timeline import Timeline
 from sim.world import World
+from sim.world_commands import AgentConfig
 from tests.runs import batches_of
-from ui.model import script
+from ui.model import script_entries
 from ui.model.session import Session
 from ui.model.start_over import scenario_of_run, user_commands
 
@@ -56,14 +56,14 @@ def make_random_world(problem: Problem, seed: int, tick_ms: float = 0.0, fewest:
         grid,
         start,
         goal,
-        SPECS_BY_KEY,
+        AGENT_SPECS_BY_KEY,
         budget=4,
         seed=seed,
         random_changes=RandomChangeSchedule(9, 10.0),
         tick_ms=tick_ms,
         executor=batches_of(fewest),
     )
-    free = grid.free.nonzero()[0].tolist()
+    free = grid.free_mask.nonzero()[0].tolist()
     for kind, weight in KINDS:
         for _ in range(3):
             ends = [grid.xy(chance.choice(free)) for _ in range(2)]
@@ -73,7 +73,7 @@ def make_random_world(problem: Problem, seed: int, tick_ms: float = 0.0, fewest:
 
 
 def world_state(world: World) -> list[object]:
-    numbers = [(w.position, w.agent.status, w.metrics[0].item()) for w in world.walkers]
+    numbers = [(w.position, w.agent.status, w.counts_record[0].item()) for w in world.walkers]
     return [world.tick, world.compute_digest(), numbers]
 
 
@@ -81,11 +81,11 @@ def world_state(world: World) -> list[object]:
 @given(problems(side=8), st.integers(0, 999), st.sampled_from([1, 3, 40]))
 def test_slice_log_reproduces_a_timed_run_without_a_clock(problem: Problem, seed: int, step: int) -> None:
     world = make_random_world(problem, seed, tick_ms=1.0)
-    world.times.clock = RandomClock(seed, 0.0005)
+    world.agent_times.clock = RandomClock(seed, 0.0005)
     for _ in range(0, 60, step):
         world.advance(step)
     again = make_random_world(problem, seed, fewest=1_000_000)
-    again.queue_commands((tick, commands.LimitPlanners(count)) for tick, count in world.limited_ticks)
+    again.queue_commands((tick, world_commands.LimitPlanners(count)) for tick, count in world.planner_limited_ticks)
     while again.tick < world.tick:
         again.advance(world.tick - again.tick)
     assert world_state(again) == world_state(world)
@@ -162,7 +162,7 @@ def test_kernel_time_of_a_batch_is_that_of_the_last_advance() -> None:
     for _ in range(3):
         batch.discard_log_rows()
         for tick in range(2):
-            batch.run(world.grid, tick, 1, 1, lambda: float(next(seconds)))
+            batch.run_ticks(world.grid, tick, 1, 1, lambda: float(next(seconds)))
         assert batch.kernel_seconds == 2.0
 
 
@@ -170,7 +170,7 @@ def test_kernel_time_of_a_batch_is_that_of_the_last_advance() -> None:
 def test_batch_planning_respects_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each turn takes 0.13 ms: 15 of 200 agents fit into 2 ms."""
     grid = Grid.from_text_rows(["." * 48] * 48)
-    world = World(grid, 0, 1, SPECS_BY_KEY, budget=1, tick_ms=2.0, measures=False)
+    world = World(grid, 0, 1, AGENT_SPECS_BY_KEY, budget=1, tick_ms=2.0, measures=False)
     for place in range(200):
         world.add(AgentConfig("dstar-lite", start=(place % 48, 0), goal=(47 - place % 48, 47), group="units"))
     clock, serve = PlanningClock(2, 0.13e-3), agent_batch.AgentBatch.run_agents_in_slots
@@ -180,15 +180,15 @@ def test_batch_planning_respects_the_time_limit(monkeypatch: pytest.MonkeyPatch)
         clock.plan(len(range(*places.indices(len(self.walkers)))))
 
     monkeypatch.setattr(agent_batch.AgentBatch, "run_agents_in_slots", serve_slowly)
-    world.times.clock = clock
+    world.agent_times.clock = clock
     took = []
     for _ in range(60):
         begin = clock.now
         world.advance(1)
         took.append(1000.0 * (clock.now - begin))
-    assert len(world.limited_ticks) == 60 and len(world.executor.batches) == 1
+    assert len(world.planner_limited_ticks) == 60 and len(world.executor.batches) == 1
     assert 1.8 <= median(took) <= 2.2
-    assert 12 <= median(count for _, count in world.limited_ticks) <= 18
+    assert 12 <= median(count for _, count in world.planner_limited_ticks) <= 18
 
 
 @settings(max_examples=10)
@@ -198,7 +198,7 @@ def test_records_hold_positions_of_agents_waiting_for_a_time_slice(problem: Prob
 
     def begin() -> World:
         world = make_random_world(problem, seed, tick_ms=1.0, fewest=fewest)
-        world.times.clock = RandomClock(seed, 0.0005)
+        world.agent_times.clock = RandomClock(seed, 0.0005)
         return world
 
     line = Timeline(begin)
@@ -208,17 +208,17 @@ def test_records_hold_positions_of_agents_waiting_for_a_time_slice(problem: Prob
     for tick in range(line.tick + 1):
         again.seek(tick)
         stood = {walker.id: walker.position for walker in again.world.walkers}
-        assert {agent: record.cell_at(tick) for agent, record in line.records.items()} == stood, tick
+        assert {agent: record.cell_at_tick(tick) for agent, record in line.agent_records.items()} == stood, tick
 
 
 @settings(max_examples=10)
 @given(problems(side=8), st.integers(0, 999))
 def test_ample_time_limit_does_not_change_the_run(problem: Problem, seed: int) -> None:
     world, free = make_random_world(problem, seed, tick_ms=1.0), make_random_world(problem, seed)
-    world.times.clock = lambda: 0.0
+    world.agent_times.clock = lambda: 0.0
     for each in (world, free):
         each.advance(40)
-    assert not world.limited_ticks and world_state(world) == world_state(free)
+    assert not world.planner_limited_ticks and world_state(world) == world_state(free)
 
 
 def test_every_agent_plans_once_per_round() -> None:
@@ -226,12 +226,14 @@ def test_every_agent_plans_once_per_round() -> None:
     world = make_random_world((rows, 0, 63), 3)
     there = len([walker for walker in world.walkers if not walker.is_done])
     world.random_changes = RandomChangeSchedule(1, 0.0)
-    world.queue_commands((tick, commands.LimitPlanners(1)) for tick in range(there))
+    world.queue_commands((tick, world_commands.LimitPlanners(1)) for tick in range(there))
     while world.tick < there:
         world.advance(there - world.tick)
-    ticks = [int(walker.metrics[0].ticks) for walker in world.walkers if walker.start != world.goal_of_walker(walker)]
+    ticks = [
+        int(walker.counts_record[0].ticks) for walker in world.walkers if walker.start != world.goal_of_walker(walker)
+    ]
     assert set(ticks) == {1}
-    assert all(int(walker.metrics[0].waits) >= there - 1 for walker in world.walkers if not walker.is_done)
+    assert all(int(walker.counts_record[0].waits) >= there - 1 for walker in world.walkers if not walker.is_done)
 
 
 @settings(max_examples=10)
@@ -242,7 +244,7 @@ def test_timeline_replays_a_timed_run_exactly(problem: Problem, seed: int) -> No
 
     def setup() -> World:
         world = make_random_world(problem, seed, tick_ms=1.0)
-        world.times.clock = clock
+        world.agent_times.clock = clock
         return world
 
     tree = BranchTree(setup)
@@ -250,7 +252,9 @@ def test_timeline_replays_a_timed_run_exactly(problem: Problem, seed: int) -> No
     seen: dict[int, str] = {}
     for _ in range(12):
         if chance.random() < 0.2:
-            tree.do(0, commands.EditCells(blocked=(chance.randrange(timeline.world.grid.cells),)))
+            tree.apply_command(
+                0, world_commands.EditCells(blocked_cells=(chance.randrange(timeline.world.grid.cells),))
+            )
             seen = {tick: digest for tick, digest in seen.items() if tick < timeline.tick}
         timeline.advance(chance.choice([1, 5]))
         timeline.apply_due_commands()  # as a seek does
@@ -273,14 +277,21 @@ def test_timeline_replays_a_timed_run_exactly(problem: Problem, seed: int) -> No
 
 def test_slice_log_entries_are_not_user_edits() -> None:
     session = Session(make_crowd_scenario())
-    session.do(commands.SetTickMs(1.0))
-    session.run.world.times.clock = RandomClock(1, 0.001)
-    session.advance(20)
-    served = [entry for entry in session.run.timeline.entries() if isinstance(entry.command, commands.LimitPlanners)]
-    assert served and len(script.script_entries(session.run)) == 1
-    assert [type(command) for _, command in user_commands(session.run.timeline)] == [commands.SetTickMs]
+    session.submit_command(world_commands.SetTickTimeLimit(1.0))
+    session.run.world.agent_times.clock = RandomClock(1, 0.001)
+    session.advance_by_ticks(20)
+    served = [
+        entry
+        for entry in session.run.focused_branch_timeline.entries()
+        if isinstance(entry.command, world_commands.LimitPlanners)
+    ]
+    assert served and len(script_entries.script_entries(session.run)) == 1
+    assert [type(command) for _, command in user_commands(session.run.focused_branch_timeline)] == [
+        world_commands.SetTickTimeLimit
+    ]
     assert not any(
-        mark["tick"] > 0 and mark["kind"] == 0 for mark in session.run.timeline.marks(0, session.run.recorded_end)
+        mark["tick"] > 0 and mark["kind"] == 0
+        for mark in session.run.focused_branch_timeline.marks(0, session.run.recorded_end_tick)
     )
     assert scenario_of_run(session.run, keeps_map=True).tick_ms == 1.0
 

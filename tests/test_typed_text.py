@@ -5,13 +5,13 @@ from pathlib import Path
 import pygame
 import pytest
 
-from sim.files.disk import check_file_writable, create_folder, write_file_atomically
+from files.disk import check_file_writable, create_folder, write_file_atomically
 from sim.params import ConfigError, clean_typed_text
 from tests.test_app import setup
 from tests.window import App, make_app, press, press_combination, settle
 from ui.dialogs.dialog_base import Dialog
-from ui.dialogs.file_browser import SaveFileDialog
-from ui.dialogs.settings import SettingsDialog
+from ui.dialogs.file_dialogs import SaveFileDialog
+from ui.dialogs.settings_dialog import SettingsDialog
 from ui.draw.fonts import FontCache
 from ui.draw.theme import DARK
 from ui.film import recording_files
@@ -35,7 +35,7 @@ def app() -> App:
 
 
 def dialog_of(app: App) -> Dialog:
-    dialog = app.window.dialogs.open_one
+    dialog = app.window.dialogs.current_dialog
     assert dialog is not None
     return dialog
 
@@ -43,7 +43,7 @@ def dialog_of(app: App) -> Dialog:
 def set_field_text(field: TextField, text: str) -> None:
     """Replace the text of a field, as somebody does who pastes."""
     field.element.set_text(text)
-    field.poll()
+    field.report_changes()
 
 
 # --- names that are too long ----------------------------------------------------------------------
@@ -72,29 +72,29 @@ def test_file_name_limit_counts_bytes(tmp_path: Path) -> None:
 
 
 def test_video_name_limit_reserves_temporary_suffix(tmp_path: Path) -> None:
-    recording_files.check_is_writable(tmp_path / f"{'n' * 236}.mp4")
+    recording_files.check_path_is_writable(tmp_path / f"{'n' * 236}.mp4")
     with pytest.raises(ConfigError, match="expected a file name of at most 240 bytes, got 241"):
-        recording_files.check_is_writable(tmp_path / f"{'n' * 237}.mp4")
+        recording_files.check_path_is_writable(tmp_path / f"{'n' * 237}.mp4")
 
 
 @pytest.mark.parametrize("command", SAVERS)
 def test_save_dialogs_refuse_overlong_name_and_keep_it(app: App, command: str) -> None:
-    app.session.advance(3)
+    app.session.advance_by_ticks(3)
     if command == "save_piece":
-        app.window.editor.selecting.select_all()
-    app.window.run(command)
+        app.window.map_editor.select_tool.select_whole_map()
+    app.window.run_command(command)
     if command == "save_charts":
         press(app, pygame.K_RETURN)  # as SVG
     dialog = dialog_of(app)
     assert isinstance(dialog, SaveFileDialog)
-    set_field_text(dialog.field, LONG)
+    set_field_text(dialog.path_field, LONG)
     press(app, pygame.K_RETURN)
-    assert app.window.dialogs.open_one is dialog and dialog.name == LONG
+    assert app.window.dialogs.current_dialog is dialog and dialog.name == LONG
     assert "expected a file name of at most 255 bytes, got 3" in dialog.problem
     assert dialog.problem.count("\n") == 0
-    if dialog.inner is not None:
+    if dialog.inner_dialog is not None:
         press(app, pygame.K_ESCAPE)
-    set_field_text(dialog.field, "short")
+    set_field_text(dialog.path_field, "short")
     press(app, pygame.K_RETURN)
     assert list(Path.cwd().glob(f"short{dialog.suffix}")), "the same dialog saves under another name"
 
@@ -103,7 +103,7 @@ def test_overlong_settings_folder_is_refused(app: App) -> None:
     press_combination(app, "Ctrl+,")
     dialog = dialog_of(app)
     assert isinstance(dialog, SettingsDialog)
-    dialog.fields["files_folder"].set(f"/tmp/{LONG}")
+    dialog.folder_fields["files_folder"].set_text(f"/tmp/{LONG}")
     assert not dialog._apply_entered_folder("files_folder")
     assert "expected a file name of at most 255 bytes, got 300" in dialog.problem
 
@@ -139,7 +139,7 @@ TEXT_DIALOGS = ("save_map_as", "open", "rename_agent", "rename_branch", "find_co
 def paste(app: App, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.widgets.controls.clipboard_paste", lambda: text)
     press(app, pygame.K_v, pygame.KMOD_LCTRL)
-    app.frame(0.05)
+    app.run_frame(0.05)
 
 
 @pytest.mark.parametrize(
@@ -159,31 +159,31 @@ def test_typed_text_filters_characters(text: str, taken: str) -> None:
 
 @pytest.mark.parametrize("command", TEXT_DIALOGS)
 def test_fields_drop_invisible_characters(app: App, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    app.window.run(command)
+    app.window.run_command(command)
     dialog = dialog_of(app)
     fields = [control for control in dialog.controls if isinstance(control, TextField)]
     assert fields
     for field in fields:
-        dialog.focus(field)
-        app.frame(0.05)
+        dialog.focus_control(field)
+        app.run_frame(0.05)
         for odd in INVISIBLE:
             press(app, pygame.K_a, pygame.KMOD_LCTRL)
             pygame.event.post(pygame.event.Event(pygame.TEXTINPUT, text=odd.encode(errors="ignore").decode()))
-            app.frame(0.05)
+            app.run_frame(0.05)
             paste(app, odd, monkeypatch)
             paste(app, f"a{odd}b", monkeypatch)
             for key in (pygame.K_LEFT, pygame.K_LEFT, pygame.K_DELETE, pygame.K_BACKSPACE):
                 press(app, key, pygame.KMOD_LSHIFT if key == pygame.K_LEFT else 0)
             assert odd not in field.text
-            if app.window.dialogs.open_one is not dialog:
+            if app.window.dialogs.current_dialog is not dialog:
                 return
 
 
 def test_pasted_text_is_truncated_to_the_field_limit(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    app.window.run("rename_agent")
+    app.window.run_command("rename_agent")
     field = dialog_of(app).controls[0]
     assert isinstance(field, TextField)
-    field.set("ab")
+    field.set_text("ab")
     field.element.edit_position, field.element.select_range = 1, [0, 0]
     paste(app, "n" * 5000, monkeypatch)
     assert field.text == f"a{'n' * 78}b" and field.element.edit_position == 79
@@ -195,7 +195,7 @@ def test_pasted_text_is_truncated_to_the_field_limit(app: App, monkeypatch: pyte
 
 
 def test_name_of_invisible_characters_counts_as_empty(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    app.window.run("save_map_as")
+    app.window.run_command("save_map_as")
     dialog = dialog_of(app)
     press(app, pygame.K_a, pygame.KMOD_LCTRL)
     press(app, pygame.K_BACKSPACE)
@@ -211,7 +211,7 @@ def test_any_name_from_a_file_can_be_drawn(label: str) -> None:
         assert fonts.render_text(text, "bold", 15, (1, 2, 3)).get_height() > 0
     canvas = Canvas()
     canvas.begin_frame(pygame.Surface((50, 50)), DARK, 1.0, (-1, -1))
-    canvas.text((0, 0), label, width=20)
+    canvas.draw_text((0, 0), label, width=20)
     canvas.draw_wrapped_text((0, 0, 20, 40), f"{label} {label}")
 
 
@@ -221,5 +221,5 @@ def test_any_name_from_a_file_can_be_drawn(label: str) -> None:
 def test_help_opens_when_commands_have_no_key(app: App) -> None:
     for command in ("focus_1", "pan_left"):
         app.window.assign_keys_to_command(command, "")
-    app.window.run("help")
+    app.window.run_command("help")
     assert type(dialog_of(app)).__name__ == "HelpOverlay"

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 import main
-from agents import contract, guarded, own_files
-from agents.registry import SPECS, SPECS_BY_KEY
-from sim.commands import AgentConfig, EditCells
-from sim.files import journal
-from sim.generate import generate_map
+from agents import agent_contract, guarded_agent, own_files
+from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
+from files import journal
 from sim.grid import Grid
+from sim.map_generators import generate_map
 from sim.time import timeline
-from sim.time.failures import find_failing_part
 from sim.time.keyframes import KeyframeStore, restore_world, take_keyframe, unstorable_part
+from sim.time.state_failures import find_failing_part
 from sim.time.timeline import Timeline
 from sim.time.worst_block import BlockCandidate, WorstBlockSearch
 from sim.world import World
+from sim.world_commands import AgentConfig, EditCells
 from tests.runs import scenario_on
-from ui.model import files, session_saving
+from ui.model import opened_files, session_saving
 from ui.model.session import Session
 
 HEAD = """
@@ -102,11 +102,11 @@ def isolate_user_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setenv(own_files.LOADED_FILES_VARIABLE, "[]")
     monkeypatch.setattr(timeline, "KEYFRAME_SPACING", 2000.0)
     monkeypatch.setattr(timeline, "MIN_NEAR_SPACING", 400.0)
-    keys, specs = dict(SPECS_BY_KEY), list(SPECS)
+    keys, specs = dict(AGENT_SPECS_BY_KEY), list(AGENT_SPECS)
     yield
-    SPECS_BY_KEY.clear()
-    SPECS_BY_KEY.update(keys)
-    SPECS[:] = specs
+    AGENT_SPECS_BY_KEY.clear()
+    AGENT_SPECS_BY_KEY.update(keys)
+    AGENT_SPECS[:] = specs
     own_files.LOADED_FILES.clear()
 
 
@@ -123,8 +123,8 @@ def rooms() -> Grid:
 
 def world() -> World:
     grid = rooms()
-    free = np.flatnonzero(grid.free)
-    made = World(grid, int(free[0]), int(free[-1]), SPECS_BY_KEY, budget=4, watched=True)
+    free = np.flatnonzero(grid.free_mask)
+    made = World(grid, int(free[0]), int(free[-1]), AGENT_SPECS_BY_KEY, budget=4, watched=True)
     made.add(AgentConfig("mine"))
     made.add(AgentConfig("lrta"))
     return made
@@ -132,7 +132,7 @@ def world() -> World:
 
 def session() -> Session:
     grid = rooms()
-    free = np.flatnonzero(grid.free)
+    free = np.flatnonzero(grid.free_mask)
     agents = [AgentConfig("mine"), AgentConfig("lrta", budget=1)]
     return Session(scenario_on(grid, int(free[0]), int(free[-1]), agents, budget=4))
 
@@ -149,7 +149,7 @@ def seek_and_check_digests(line: Timeline) -> None:
         assert line.tick == tick and line.world.compute_digest() == digests.get(tick, line.world.compute_digest())
     assert line.divergence_tick is None and line.world.walkers[0].violation is None
     fork = line.fork(100)
-    fork.do(EditCells(blocked=(60,)))
+    fork.apply_command(EditCells(blocked_cells=(60,)))
     fork.advance(5)
     fork.seek(99)
     assert fork.tick == 99 and fork.world.walkers[0].violation is None
@@ -163,7 +163,7 @@ def test_user_agent_may_hold_picklable_state(held: str, use: str, tmp_path: Path
     load(tmp_path, held, use)
     line = Timeline(world)
     seek_and_check_digests(line)
-    assert not line.keyframe_store.failures.messages and line.keyframe_store.count
+    assert not line.keyframe_store.state_failures.messages and line.keyframe_store.keyframe_count
 
 
 def rebuild_error(args: tuple[object, ...]) -> OSError:
@@ -184,7 +184,7 @@ def test_run_continues_if_state_cannot_be_stored_or_loaded(held: str, tmp_path: 
     load(tmp_path, held)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.keyframe_store.failures.messages.values()
+    (message,) = line.keyframe_store.state_failures.messages.values()
     assert FAILING[held] in message and "Going back in time works" in message
     assert (" of mine cannot be stored" in message and "self.held" in message) == (held in NOT_STORED)
     assert ("state of mine cannot be loaded again: mine.py:13: " in message) == (held in NOT_LOADED)
@@ -194,19 +194,19 @@ def test_run_continues_if_state_cannot_be_stored_or_loaded(held: str, tmp_path: 
 def test_session_without_keyframes_seeks_and_warns_once(held: str, tmp_path: Path) -> None:
     load(tmp_path, held)
     run = session()
-    run.advance(450)
+    run.advance_by_ticks(450)
     end, digest = run.tick, run.run.world.compute_digest()
     for _ in range(3):
-        run.seek(run.tick - 1)
-    run.do(EditCells(blocked=(60,)))
-    run.advance(9)
+        run.seek_to_tick(run.tick - 1)
+    run.submit_command(EditCells(blocked_cells=(60,)))
+    run.advance_by_ticks(9)
     assert run.tick == end - 3 + 9
-    while run.history.done:
-        run.history.undo()
-        run.run.timeline.finish_seek()
-    run.seek(end)
-    assert run.run.world.compute_digest() == digest and run.run.timeline.divergence_tick is None
-    texts = [text for text in run.user_messages.persistent if "Going back" in text]
+    while run.undo_history.done:
+        run.undo_history.undo_last_entry()
+        run.run.focused_branch_timeline.finish_seek()
+    run.seek_to_tick(end)
+    assert run.run.world.compute_digest() == digest and run.run.focused_branch_timeline.divergence_tick is None
+    texts = [text for text in run.user_messages.persistent_messages if "Going back" in text]
     assert len(texts) == 1 and FAILING[held] in texts[0]
 
 
@@ -214,16 +214,16 @@ def test_session_without_keyframes_seeks_and_warns_once(held: str, tmp_path: Pat
 def test_crashed_session_is_restored_at_its_tick(held: str, tmp_path: Path) -> None:
     load(tmp_path, held)
     run = session()
-    writer = journal.Journal(session_saving.scenario_with_view(run.run), run.run.tree, folder=tmp_path)
-    run.advance(450)
+    writer = journal.Journal(session_saving.scenario_with_view(run.run), run.run.branch_tree, folder=tmp_path)
+    run.advance_by_ticks(450)
     writer.write_branch_ticks([0], now=True)
-    saved = journal.restore_session(writer.path, SPECS_BY_KEY)
+    saved = journal.restore_session(writer.path, AGENT_SPECS_BY_KEY)
     other = Session(saved.scenario)
     session_saving.restore_session(other, saved)
-    other.run.timeline.finish_seek()
+    other.run.focused_branch_timeline.finish_seek()
     assert other.tick == run.tick and other.run.world.compute_digest() == run.run.world.compute_digest()
-    other.seek(other.tick - 1)
-    assert other.tick == run.tick - 1 and other.run.timeline.divergence_tick is None
+    other.seek_to_tick(other.tick - 1)
+    assert other.tick == run.tick - 1 and other.run.focused_branch_timeline.divergence_tick is None
 
 
 @pytest.mark.parametrize("held", FAILING)
@@ -231,12 +231,12 @@ def test_worst_block_search_works_without_keyframes(held: str, tmp_path: Path) -
     load(tmp_path, held)
     line = Timeline(world)
     line.advance(60)
-    cells = [int(line.records[1].cell_at(tick)) for tick in (30, 45)]
+    cells = [int(line.agent_records[1].cell_at_tick(tick)) for tick in (30, 45)]
     tasks = [(20, BlockCandidate(str(cell), EditCells((cell,)))) for cell in cells if cell not in (line.world.goal,)]
     search = WorstBlockSearch(line, 1, tasks, max_ticks=2000)
     while not search.simulate_slice():
         pass
-    assert search.done == search.total and search.ranked_results() and line.divergence_tick is None
+    assert search.done == search.task_count and search.ranked_results() and line.divergence_tick is None
 
 
 # --- trying again, and giving up ------------------------------------------------------------------
@@ -248,14 +248,14 @@ def test_failing_snapshots_are_retried_with_backoff(tmp_path: Path) -> None:
     tried = []
     for number in range(40):
         agent = made.walkers[0].agent
-        before = store.failures._failure_counts.copy()
+        before = store.state_failures._failure_counts.copy()
         assert store.begin_snapshot(made, 0.0) is None
-        tried += [number] if store.failures._failure_counts != before else []
+        tried += [number] if store.state_failures._failure_counts != before else []
     assert tried == [0, 2, 6, 14, 30]
     agent.agent.held = []
     while (taking := store.begin_snapshot(made, 0.0)) is None:
         pass
-    assert store.finish_snapshot(taking) is not None and not store.failures._failure_counts
+    assert store.finish_snapshot(taking) is not None and not store.state_failures._failure_counts
 
 
 def test_earlier_keyframe_is_used_if_a_later_one_fails_to_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +267,7 @@ def test_earlier_keyframe_is_used_if_a_later_one_fails_to_load(tmp_path: Path, m
     loaded = []
     load_state = KeyframeStore.load_world
     monkeypatch.setattr(
-        KeyframeStore, "load_world", lambda store, it: loaded.append(it.frame.tick) or load_state(store, it)
+        KeyframeStore, "load_world", lambda store, it: loaded.append(it.keyframe.tick) or load_state(store, it)
     )
     line.seek(line.tick - 1)
     assert line.tick == 599 and loaded == [590, 580, 560, 520, 440, 280]
@@ -283,35 +283,37 @@ def test_few_keyframes_are_tried_if_none_can_be_loaded(tmp_path: Path, monkeypat
     tried = []
     load_state = KeyframeStore.load_world
     monkeypatch.setattr(
-        KeyframeStore, "load_world", lambda store, it: tried.append(it.frame.tick) or load_state(store, it)
+        KeyframeStore, "load_world", lambda store, it: tried.append(it.keyframe.tick) or load_state(store, it)
     )
     line.seek(line.tick - 1)
     assert 2 <= len(tried) <= 7
     for _ in range(2):
-        assert line._track.keyframe_at_or_before(line.tick) is None, "nothing is stored any more that cannot be loaded"
+        assert line._keyframe_track.keyframe_at_or_before(line.tick) is None, (
+            "nothing is stored any more that cannot be loaded"
+        )
         line.seek(line.tick - 1)
 
 
 def test_endless_state_storing_is_stopped_and_not_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "STATE_PATIENCE_S", 0.25)
+    monkeypatch.setattr(guarded_agent, "STATE_CALL_TIME_LIMIT_S", 0.25)
     path = load(tmp_path, "Secret()")
     path.write_text(path.read_text().replace('raise KeyError("mine only")', "\n        while True: pass"))
     own_files.load_agent_file(path)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.keyframe_store.failures.messages.values()
+    (message,) = line.keyframe_store.state_failures.messages.values()
     assert "mine.py:17: did not return within 0.25 s" in message
-    assert list(line.keyframe_store.failures._failure_counts.values()) == [1]
+    assert list(line.keyframe_store.state_failures._failure_counts.values()) == [1]
 
 
 def test_endless_state_loading_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "STATE_PATIENCE_S", 0.25)
+    monkeypatch.setattr(guarded_agent, "STATE_CALL_TIME_LIMIT_S", 0.25)
     path = load(tmp_path, "Gone()")
     path.write_text(path.read_text().replace('raise ValueError("gone")', "\n        while True: pass"))
     own_files.load_agent_file(path)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.keyframe_store.failures.messages.values()
+    (message,) = line.keyframe_store.state_failures.messages.values()
     assert "loaded again: mine.py:14: did not return within 0.25 s" in message
 
 
@@ -323,7 +325,7 @@ def test_restored_agents_of_one_file_share_objects(tmp_path: Path) -> None:
     first.held = other.held = {"both": 1}
     copy = restore_world(take_keyframe(made))
     first, _, other = (walker.agent.agent if walker.spec.is_own else None for walker in copy.walkers)
-    assert first.held is other.held and first.grid._grid is copy.grid is copy.walkers[1].agent.problem.grid
+    assert first.held is other.held and first.grid._source_grid is copy.grid is copy.walkers[1].agent.problem.grid
 
 
 # --- which part it is -----------------------------------------------------------------------------
@@ -353,7 +355,7 @@ def test_find_part_names_self_if_no_part_fails_alone() -> None:
 def test_check_agent_reports_unstorable_state_as_warning(
     held: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contract, "RULES", contract.RULES[-1:])
+    monkeypatch.setattr(agent_contract, "CONTRACT_RULES", agent_contract.CONTRACT_RULES[-1:])
     path = load(tmp_path, held)
     assert main.main(["check-agent", str(path)]) == 0
     told = capsys.readouterr().out
@@ -369,7 +371,7 @@ def test_check_agent_reports_unstorable_state_as_warning(
 def test_check_agent_detects_walk_that_differs_after_restore(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contract, "RULES", contract.RULES[-1:])
+    monkeypatch.setattr(agent_contract, "CONTRACT_RULES", agent_contract.CONTRACT_RULES[-1:])
     path = load(tmp_path, "Gone()", "found = found if hasattr(self.held, 'some') else found[:1]")
     path.write_text(path.read_text().replace('raise ValueError("gone")', "pass"))
     assert main.main(["check-agent", str(path)]) == 1
@@ -379,13 +381,13 @@ def test_check_agent_detects_walk_that_differs_after_restore(
 def test_session_file_reproduces_its_digests(tmp_path: Path) -> None:
     load(tmp_path, "threading.Lock()")
     run = session()
-    run.advance(450)
+    run.advance_by_ticks(450)
     saved = session_saving.save_session(run, tmp_path / "session")
-    opened = files.open_any_file(saved)
+    opened = opened_files.open_any_file(saved)
     other = Session(opened.scenario)
     session_saving.restore_session(other, opened.saved_session)
-    other.run.timeline.finish_seek()
+    other.run.focused_branch_timeline.finish_seek()
     assert (
         other.run.world.compute_digest() == run.run.world.compute_digest()
-        and other.run.timeline.divergence_tick is None
+        and other.run.focused_branch_timeline.divergence_tick is None
     )

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from sim.files.scenario import Scenario
-from sim.files.shipped_files import SCENARIOS_FOLDER
+from files.scenario import Scenario
+from files.shipped_files import SCENARIOS_FOLDER
 from tests.window import App, make_app, press_combination, settle
 from ui.draw.layers import LAYER_BY_KEY
-from ui.model import files
+from ui.model import opened_files
 
 PLAIN = SCENARIOS_FOLDER / "no-path.yaml"  # its view says nothing about layers, heat or cameras
 HOT = SCENARIOS_FOLDER / "corner.yaml"  # its view asks for the heat of learned h
 TABBED = SCENARIOS_FOLDER / "learning.yaml"  # its view asks for the tab of comparisons
-LESSON = files.LESSON_FOLDER / "why-agents-scrub.yaml"
+LESSON = opened_files.LESSON_FOLDER / "why-agents-scrub.yaml"
 
 
 def plain_scenario() -> Scenario:
-    return files.open_any_file(PLAIN).scenario
+    return opened_files.open_any_file(PLAIN).scenario
 
 
 def open_file(app: App, path: Path) -> App:
@@ -37,19 +37,26 @@ def change_every_view_setting(app: App) -> None:
     press_combination(app, "V")
     press_combination(app, "Shift+V")
     press_combination(app, "Ctrl+Shift+V")
-    app.window.map_view.layers.region_level = 2
+    app.window.map_view.layer_state.region_level = 2
     press_combination(app, "C")
     press_combination(app, "L")
     press_combination(app, "Ctrl+=")
 
 
 def view_state(app: App) -> tuple[object, ...]:
-    layers, cameras = app.window.map_view.layers, app.window.cameras
+    layers, cameras = app.window.map_view.layer_state, app.window.cameras
     zooms = [
         round(app.window.map_view.camera_of_panel(panel.key, boxes).zoom, 3)
         for panel, boxes in app.window.map_view.panels_with_boxes()
     ]
-    return dict(layers.visible), layers.heat, layers.region_level, cameras.is_following_agents, cameras.is_linked, zooms
+    return (
+        dict(layers.layer_visibility),
+        layers.heat_setting,
+        layers.region_level,
+        cameras.is_following_agents,
+        cameras.is_linked,
+        zooms,
+    )
 
 
 @pytest.mark.parametrize("path", [PLAIN, HOT, LESSON], ids=lambda path: path.stem)
@@ -86,12 +93,12 @@ def test_saved_view_defaults_apply_to_files_without_view_settings(app: App) -> N
     press_combination(app, "V")
     press_combination(app, "L")
     press_combination(app, "Alt+V")
-    kept = app.window.map_view.layers.heat
+    kept = app.window.map_view.layer_state.heat_setting
     open_file(app, HOT)
-    assert app.window.map_view.layers.heat.kind == "learned"
-    assert app.window.map_view.layers.is_layer_on(LAYER_BY_KEY["tree"]) and not app.window.cameras.is_linked
+    assert app.window.map_view.layer_state.heat_setting.kind == "learned"
+    assert app.window.map_view.layer_state.is_layer_on(LAYER_BY_KEY["tree"]) and not app.window.cameras.is_linked
     open_file(app, PLAIN)
-    assert app.window.map_view.layers.heat == kept and app.window.view_overrides.is_default_view
+    assert app.window.map_view.layer_state.heat_setting == kept and app.window.view_overrides.is_default_view
 
 
 def test_view_is_kept_for_another_row_of_a_problem_list(app: App) -> None:

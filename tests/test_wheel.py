@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import main
-from sim.files.shipped_files import EXPERIMENTS, LESSONS, MAPS, SCENARIOS, resolve_openable_file, resolve_shipped_file
-from sim.kernels import kernel_archive
-from sim.kernels.sources import all_sources_stamp
+from files.shipped_files import EXPERIMENTS, LESSONS, MAPS, SCENARIOS, resolve_openable_file, resolve_shipped_file
+from sim.jit import kernel_archive
+from sim.jit.sources import all_sources_stamp
 
 from .conftest import ROOT
 
@@ -60,7 +60,7 @@ def test_wheel_contains_only_backmove(wheel: Path) -> None:
         names = archive.namelist()
     assert {name.split("/")[0] for name in names} == {"backmove", "backmove-0.2.0.dist-info"}
     assert {name.split("/")[2] for name in names if name.startswith("backmove/_app/")} == {
-        *("main.py", "sim", "agents", "ui", "cli", "assets")
+        *("main.py", "sim", "files", "experiments", "agents", "ui", "cli", "assets")
     }
     assert wheel.name == "backmove-0.2.0-py3-none-any.whl"
 
@@ -153,7 +153,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (cache / "sim.kernels.a" / "f.nbc").write_bytes(b"code")
     (cache / "a.ready").write_bytes(b"ready")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
-    return kernel_archive.pack_cache(str(tmp_path))
+    return kernel_archive.pack_kernel_cache(str(tmp_path))
 
 
 def file_contents(folder: Path) -> dict[str, bytes]:
@@ -164,10 +164,10 @@ def test_packed_kernels_are_unpacked_only_once(archive: Path, tmp_path: Path) ->
     assert archive.name == f"kernels-1234-{all_sources_stamp()}.tar.xz"
     cache = tmp_path / "cache"
     cache.mkdir()
-    kernel_archive.unpack_archive(archive, cache)
+    kernel_archive.unpack_kernel_archive(archive, cache)
     assert file_contents(cache) == file_contents(tmp_path / "kernels-1234") | {f"{archive.name}.unpacked": b""}
     (cache / "sim.kernels.a" / "f.nbc").unlink()
-    kernel_archive.unpack_archive(archive, cache)
+    kernel_archive.unpack_kernel_archive(archive, cache)
     assert not (cache / "sim.kernels.a" / "f.nbc").exists()
     assert [path.name for path in cache.iterdir() if path.name.startswith(".")] == []
 
@@ -176,7 +176,7 @@ def test_truncated_kernel_archive_is_ignored(archive: Path, tmp_path: Path) -> N
     archive.write_bytes(archive.read_bytes()[:100])
     cache = tmp_path / "cache"
     cache.mkdir()
-    kernel_archive.unpack_archive(archive, cache)
+    kernel_archive.unpack_kernel_archive(archive, cache)
     assert not any(path.suffix in (".nbc", ".ready") for path in cache.rglob("*"))
 
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS
+from agents.registry import AGENT_SPECS
 from sim.agent_api import Status
-from sim.commands import EditCells
-from sim.generate import generate_map
 from sim.kernels.log import BACK_MOVE
+from sim.map_generators import generate_map
 from sim.params import Value
 from sim.world import World
+from sim.world_commands import EditCells
 from ui.model.move_explanation import NO_CELL, MoveExplanation, _AgentMove, _fork_cell_and_move_count, explain_move
 
 from .conftest import board_of, make_world, problems, random_map_rows, smallest_accepted_budget
@@ -40,7 +40,7 @@ def explain_run(
     walker = world.walkers[0]
     before = walker.position
     while world.tick < 400 and world.advance(1):
-        snapshot = world.snapshot()
+        snapshot = world.create_snapshot()
         yield world, before, explain_move(snapshot, snapshot.walkers[0], before)
         before = walker.position
 
@@ -62,13 +62,13 @@ def test_tb_wa_explanation_names_old_and_new_best_cell_and_fork(problem: Problem
         if naive.status != "active" or row.cell == stood:
             continue
         best = naive.search.best()
-        assert best is not None and said.best == board.id(best)
+        assert best is not None and said.best_cell == board.id(best)
         if row.expanded and len(naive.search.order) > row.expanded:
-            assert was is not None and said.previous_best == board.id(was)
-        assert row.back == (said.fork != NO_CELL) == ("fork" in said.text)
+            assert was is not None and said.previous_best_cell == board.id(was)
+        assert row.back == (said.fork_cell != NO_CELL) == ("fork" in said.text)
         if row.back:
             fork = first_on_path(naive.path, naive.search.chain(stood))
-            assert fork is not None and said.fork == board.id(fork)
+            assert fork is not None and said.fork_cell == board.id(fork)
             assert f"the fork at {fork}" in said.text
 
 
@@ -96,12 +96,14 @@ def test_tba_explanation_names_the_end_of_its_path(problem: Problem, budget: int
         if row.bounced:
             assert "to and fro" in said.text
         elif row.back and stood in naive.follow:
-            assert "used up" in said.text and said.fork == NO_CELL
+            assert "used up" in said.text and said.fork_cell == NO_CELL
         elif row.back:
             fork = first_on_path(naive.follow, naive.search.chain(stood))
-            assert fork is not None and said.fork == board.id(fork) and said.best == board.id(naive.follow[-1])
+            assert (
+                fork is not None and said.fork_cell == board.id(fork) and said.best_cell == board.id(naive.follow[-1])
+            )
         elif row.cell != stood:
-            assert said.best == board.id(naive.follow[-1])
+            assert said.best_cell == board.id(naive.follow[-1])
 
 
 @given(small, st.sampled_from([1, 2, 3]))
@@ -117,7 +119,7 @@ def test_lrta_explanation_gives_the_learned_h(problem: Problem, depth: int) -> N
             continue
         assert f"h of {stood} is {naive.h(stood):.1f} now" in said.text
         if depth == 1:
-            assert said.best == board.id(naive.loc)
+            assert said.best_cell == board.id(naive.loc)
 
 
 @given(small)
@@ -131,8 +133,8 @@ def test_ribs_explanation_gives_the_reason_for_a_back_move(problem: Problem) -> 
         if not row.back:
             continue
         left = board.at(before)
-        assert ("dead" in said.text) == (left in naive.dead)
-        assert ("redundant" in said.text) == (left in naive.redundant)
+        assert ("dead" in said.text) == (left in naive.dead_cells)
+        assert ("redundant" in said.text) == (left in naive.redundant_cells)
 
 
 @settings(max_examples=30)
@@ -144,7 +146,7 @@ def test_knn_lrta_explanation_names_its_record_and_target(problem: Problem, coun
         board, agent = board_of(world.grid), world.walkers[0].agent
         if board.at(goal) not in board.distances(board.at(start)):
             return
-        records: Any = agent.records
+        records: Any = agent.problem_records
         chains = itertools.pairwise(records.offsets.tolist())
         cells = [[board.at(c) for c in records.cells.tolist()[a:b]] for a, b in chains]
         naive = naive or Knn(board, board.at(start), board.at(goal), cells, 4, cap)
@@ -204,7 +206,7 @@ def test_pr_lrta_explanation_names_the_end_of_its_leg(problem: Problem) -> None:
             continue
         end, left = naive.leg[-1], len(naive.leg)
         moves = "1 move left" if left == 1 else f"{left} moves left"
-        assert moves in said.text and said.best == board.id(end)
+        assert moves in said.text and said.best_cell == board.id(end)
         if not begins:
             assert f"follows its leg to {end}" in said.text
         else:
@@ -245,7 +247,7 @@ def test_explanation_of_a_waiting_agent_gives_reason_and_moves_left(kind: str) -
 def test_ida_explanation_gives_its_depth_or_the_end_of_an_iteration() -> None:
     made = generate_map("rooms", {"width": 32, "height": 32, "seed": 5, "room": 7}).grid
     texts = []
-    for world, before, said in explain_run((made.rows(), 0, made.cells - 1), "ida", 20):
+    for world, before, said in explain_run((made.text_rows(), 0, made.cells - 1), "ida", 20):
         if world.walkers[0].position == before:
             deep = world.walkers[0].agent.view().tracing.size - 1
             assert (f", now {deep} move" in said.text) == (deep >= 0)
@@ -258,11 +260,11 @@ def test_explanation_mentions_stale_data(key: str) -> None:
     rows = random_map_rows(3, 20, 20, 0.2)
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
     world = make_world(rows, 0, 399, (key, {"after_change": "rebuild"}), budget=9, watched=True)
-    cells = [int(c) for c in np.flatnonzero(world.grid.free)[150:154]]
+    cells = [int(c) for c in np.flatnonzero(world.grid.free_mask)[150:154]]
     world.submit(EditCells(tuple(cells)), 3)
     before, texts = 0, []
     while world.tick < 200 and world.advance(1):
-        snapshot = world.snapshot()
+        snapshot = world.create_snapshot()
         texts.append(explain_move(snapshot, snapshot.walkers[0], before).text)
         before = world.walkers[0].position
     assert any("another map" in text or "rebuilt" in text for text in texts) or key in ("knn-lrta", "pr-lrta")
@@ -274,32 +276,32 @@ def test_explanation_of_a_stopped_agent_names_its_violation() -> None:
     world.advance(1)
     world.referee.stop_agent(world.walkers[0], "moved from (1, 0) to (4, 0), which is not a legal move", 1)
     world.advance(1)
-    snapshot = world.snapshot()
+    snapshot = world.create_snapshot()
     said = explain_move(snapshot, snapshot.walkers[0], 1).text
     assert (
         said == "It broke the rules in tick 1, and was stopped: moved from (1, 0) to (4, 0), which is not a legal move."
     )
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.key)
+@pytest.mark.parametrize("spec", AGENT_SPECS, ids=lambda spec: spec.key)
 def test_every_agent_has_an_explanation_after_every_tick(spec) -> None:
     rows = random_map_rows(5, 24, 24, 0.25)
     start, goal = 0, 24 * 24 - 1
     rows[0], rows[-1] = "." + rows[0][1:], rows[-1][:-1] + "."
     world = make_world(rows, start, goal, (spec.key, {}), budget=smallest_accepted_budget(spec, {}, 4), watched=True)
     walker, before = world.walkers[0], start
-    cells = np.flatnonzero(world.grid.free)[40:44]
+    cells = np.flatnonzero(world.grid.free_mask)[40:44]
     world.submit(EditCells(tuple(int(c) for c in cells)), 8)
     world.submit(EditCells((), tuple(int(c) for c in cells)), 16)
     while world.tick < 60 and world.advance(1):
-        snapshot = world.snapshot()
+        snapshot = world.create_snapshot()
         text = explain_move(snapshot, snapshot.walkers[0], before).text
         assert text.endswith(".") and "nan" not in text
         if walker.position != before and "fork" in text:
-            assert int(walker.rows[-1].marks) & BACK_MOVE
+            assert int(walker.log_rows[-1].marks) & BACK_MOVE
         before = walker.position
     world.advance(1_000_000)
-    snapshot = world.snapshot()
+    snapshot = world.create_snapshot()
     if walker.agent.status is Status.AT_GOAL and world.advance(1) == 0:
         assert explain_move(snapshot, snapshot.walkers[0], before).text
 
@@ -308,21 +310,21 @@ def test_fork_ignores_parents_of_an_earlier_search() -> None:
     """The cell that the agent left is unknown to the present search; its old parents lead off the map."""
     world = make_world([".....", "....."], 0, 4, ("tb-wa", {}), budget=1, watched=True)
     world.advance(3)
-    snapshot = world.snapshot()
+    snapshot = world.create_snapshot()
     view = snapshot.walkers[0]
     search = view.agent.search
     assert search is not None
     left = 9
     search.nodes["search"][left], search.nodes["came"][left] = int(search.control[0].search) - 1, 0
     shown = replace(view, agent=replace(view.agent, path=np.array([0], np.int32)))
-    case = _AgentMove(snapshot, shown, left, view.rows[-1])
+    case = _AgentMove(snapshot, shown, left, view.log_rows[-1])
     assert _fork_cell_and_move_count(case) == (NO_CELL, 0)
 
 
 def test_explanation_mentions_a_changed_best_cell_off_the_path() -> None:
     """In the first example the best cell jumps, off the path of the agent."""
     rows = generate_map("caves", {"width": 64, "height": 64, "seed": 5})
-    problem = rows.grid.rows(), rows.grid.cell(*rows.start), rows.grid.cell(*rows.goal)
+    problem = rows.grid.text_rows(), rows.grid.cell(*rows.start), rows.grid.cell(*rows.goal)
     texts = [said.text for _, _, said in explain_run(problem, "tb-wa", 1)]
     pattern = (
         r"Best open cell changed from \(\d+, \d+\), f [\d.]+, to \(\d+, \d+\), f [\d.]+: "

@@ -13,10 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.agent_api import AgentDefaults, AgentSpec, AgentView, Problem, Status
 from sim.changes import RandomChangeSchedule
-from sim.commands import (
+from sim.grid import Grid, MapChange
+from sim.metrics import OwnCounts
+from sim.params import ConfigError, Value
+from sim.time.timeline import Timeline
+from sim.world import World
+from sim.world_commands import (
     AddAgent,
     AgentConfig,
     ApplyToGroup,
@@ -30,11 +35,6 @@ from sim.commands import (
     SetSwitch,
     SetTerrain,
 )
-from sim.grid import Grid, MapChange
-from sim.metrics import OwnCounts
-from sim.params import ConfigError, Value
-from sim.time.timeline import Timeline
-from sim.world import World
 
 from . import naive
 from .conftest import (
@@ -157,7 +157,7 @@ def test_measures_off_skips_nonoptimal_moves() -> None:
         world = make_world(rows, start, goal, ("tb-wa", {}), budget=1, measures=measures)
         world.advance(1000)
         counts.append(world.metrics_of_walker(world.walkers[0]).nonoptimal_moves)
-        digests.add((world.compute_digest(), world.optimal, world.optimality.distances.cost(5)))
+        digests.add((world.compute_digest(), world.optimal_cost, world.optimality_tracker.true_distances.cost(5)))
     assert counts[0] is not None and counts[0] > 0 and counts[1] is None and len(digests) == 1
 
 
@@ -166,9 +166,9 @@ def test_measures_off_skips_nonoptimal_moves() -> None:
 
 def test_commands_are_applied_at_their_tick_in_order() -> None:
     world, agent = make_scripted_world([])
-    world.submit(EditCells(blocked=(7,)), 3)
+    world.submit(EditCells(blocked_cells=(7,)), 3)
     world.submit(MoveGoal(30), 3)
-    world.submit(EditCells(freed=(7,)), 5)
+    world.submit(EditCells(freed_cells=(7,)), 5)
     world.submit(MoveGoal(29), 2)
     world.advance(3)
     assert world.tick == 3 and world.goal == 29 and world.grid.is_free(7), "those of tick 3 have not come yet"
@@ -196,7 +196,7 @@ def test_commands_change_switches_terrain_and_agents() -> None:
         world.submit(command)
     world.apply_due_changes()
     assert world.switch_states() == {"bridge": True}
-    assert world.grid.rows()[3] == "..TW.." and not world.grid.is_free(20) and world.grid.is_free(21)
+    assert world.grid.text_rows()[3] == "..TW.." and not world.grid.is_free(20) and world.grid.is_free(21)
     assert [(w.id, w.label, w.position) for w in world.walkers] == [(0, "TB-WA*", 0), (1, "late", 0)]
     assert (world.budget, world.walkers[1].budget) == (3, 7)
     for command in (SetSwitch("bridge", False), RemoveAgent(0), SetBudget(None, 1), AddAgent(AgentConfig("astar"))):
@@ -204,7 +204,7 @@ def test_commands_change_switches_terrain_and_agents() -> None:
     world.advance(100)
     assert world.switch_states() == {"bridge": False}
     assert [w.id for w in world.walkers] == [1, 2] and world.walkers[0].budget is None
-    assert world.is_over and not world.notes
+    assert world.is_over and not world.messages
 
 
 @pytest.mark.parametrize(
@@ -217,17 +217,17 @@ def test_commands_change_switches_terrain_and_agents() -> None:
         (SetParam(0, "share", "much"), "share: expected a number from .*, got 'much'"),
         (SetBudget(1), "budget: expected one that leaves"),
         (MoveGoal(7), r"the goal cannot be at \(1, 1\): that cell is blocked"),
-        (EditCells(blocked=(0,)), r"\(0, 0\) stays free: TBA\* is on it"),
+        (EditCells(blocked_cells=(0,)), r"\(0, 0\) stays free: TBA\* is on it"),
         (SetTerrain((0,), "@"), r"\(0, 0\) stays free: TBA\* is on it"),
-        (EditCells(blocked=(35,)), "the goal is blocked"),
+        (EditCells(blocked_cells=(35,)), "the goal is blocked"),
     ],
 )
 def test_invalid_commands_leave_a_note(command: Any, words: str) -> None:
     world = make_world(["......", ".@....", *OPEN[2:]], 0, 35, ("tba", {}), budget=10)
     world.submit(command)
     world.apply_due_changes()
-    assert len(world.notes) == 1
-    note = world.notes[0]
+    assert len(world.messages) == 1
+    note = world.messages[0]
     assert re.search(words, note.text) and note.tick == 0
     assert len(world.walkers) == 1 and world.budget == 10 and world.walkers[0].params["share"] == 0.9
     assert world.goal == 35 and world.grid.is_free(0)
@@ -238,7 +238,7 @@ def test_passable_terrain_can_be_set_under_an_agent() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}))
     world.submit(SetTerrain((0, 35), "GS"))
     world.apply_due_changes()
-    assert world.notes == [] and world.grid.rows()[0] == "G....."
+    assert world.messages == [] and world.grid.text_rows()[0] == "G....."
 
 
 def test_invalid_start_and_goal_are_refused() -> None:
@@ -249,12 +249,12 @@ def test_invalid_start_and_goal_are_refused() -> None:
     assert "goal: expected a cell of the map, got 7" in caught.value.problems[1]
 
 
-@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+@pytest.mark.parametrize("spec", AGENT_SPECS_BY_KEY.values(), ids=AGENT_SPECS_BY_KEY)
 def test_agent_on_blocked_start_waits_until_it_is_freed(spec: AgentSpec) -> None:
     world = make_world(OPEN, 7, 35, budget=smallest_accepted_budget(spec, {}, 5))
-    world.submit(EditCells(blocked=(7,)))
+    world.submit(EditCells(blocked_cells=(7,)))
     world.submit(AddAgent(AgentConfig(spec.key)), 1)
-    world.submit(EditCells(freed=(7,)), 40)
+    world.submit(EditCells(freed_cells=(7,)), 40)
     world.advance(1000)
     walker = world.walkers[0]
     assert walker.agent.status is Status.AT_GOAL or not spec.is_complete
@@ -270,9 +270,9 @@ def enclose_and_free_cell(world: World, cell: int) -> None:
     """Wall a cell in at tick 1; see all agents stop, stay and wait; free it at tick 600; see them arrive."""
     walker = world.walkers[0]
     ring = ring_around(world, cell)
-    world.submit(EditCells(blocked=ring), 1)
-    world.submit(EditCells(blocked=(6,)), 580)  # a change that opens nothing wakes nobody
-    world.submit(EditCells(freed=ring), 600)
+    world.submit(EditCells(blocked_cells=ring), 1)
+    world.submit(EditCells(blocked_cells=(6,)), 580)  # a change that opens nothing wakes nobody
+    world.submit(EditCells(freed_cells=ring), 600)
     world.advance(570 - world.tick)  # RIBS walks its proof
     assert walker.agent.status is Status.NO_PATH or not walker.spec.proves_no_path
     before = world.metrics_of_walker(walker)
@@ -288,14 +288,14 @@ def enclose_and_free_cell(world: World, cell: int) -> None:
     assert walker.agent.status is Status.AT_GOAL or not walker.spec.is_complete
 
 
-@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+@pytest.mark.parametrize("spec", AGENT_SPECS_BY_KEY.values(), ids=AGENT_SPECS_BY_KEY)
 def test_freeing_an_enclosed_goal_wakes_the_agents(spec: AgentSpec) -> None:
     enclose_and_free_cell(
         make_world(["......."] * 5, 14, 19, (spec.key, {}), budget=smallest_accepted_budget(spec, {}, 3)), 19
     )
 
 
-@pytest.mark.parametrize("spec", SPECS_BY_KEY.values(), ids=SPECS_BY_KEY)
+@pytest.mark.parametrize("spec", AGENT_SPECS_BY_KEY.values(), ids=AGENT_SPECS_BY_KEY)
 def test_enclosed_agent_wakes_when_freed(spec: AgentSpec) -> None:
     world = make_world(["......."] * 5, 14, 20, (spec.key, {}), budget=smallest_accepted_budget(spec, {}, 3))
     world.advance(1)
@@ -323,7 +323,7 @@ def test_random_changes_are_drawn_from_the_original_map(rate: float) -> None:
         world.advance(4 * event - world.tick)
         kept = {w.position for w in world.walkers} | {world.goal}
         world.apply_due_changes()
-        free = world.grid.free
+        free = world.grid.free_mask
         blocked, freed = np.flatnonzero(original & ~free), np.flatnonzero(~original & free)
         share = rate / 200.0
         assert len(blocked) in range(round(original.sum() * share) - len(kept), round(original.sum() * share) + 1)
@@ -343,7 +343,7 @@ def test_random_changes_never_block_own_goals_of_agents() -> None:
     for _ in range(20):
         world.advance(1)
         world.apply_due_changes()
-        assert not world.grid.free.all(), "half of all other cells are blocked"
+        assert not world.grid.free_mask.all(), "half of all other cells are blocked"
         assert all(world.grid.is_free(goal) for goal in [*goals, world.goal])
 
 
@@ -357,7 +357,7 @@ def test_freed_cell_is_blocked_again_once_the_agent_leaves_it() -> None:
         world.advance(1)
         world.apply_due_changes()
         positions = {w.position for w in world.walkers} | {world.goal}
-        freed = set(np.flatnonzero(~original & world.grid.free).tolist())
+        freed = set(np.flatnonzero(~original & world.grid.free_mask).tolist())
         late += len(freed) > round((~original).sum() * 0.2)
         assert len(freed - positions) <= round((~original).sum() * 0.2)
     assert late > 0, "it never came to this"
@@ -368,7 +368,7 @@ def test_user_edits_survive_random_changes() -> None:
     world = make_crowd_world(rows, 2, 50.0)
     mine = [c for c in range(100, 140) if c not in {w.position for w in world.walkers} | {world.goal}]
     blocked, freed = tuple(mine[::2]), tuple(mine[1::2])
-    world.submit(EditCells(blocked=blocked, freed=freed), 1)
+    world.submit(EditCells(blocked_cells=blocked, freed_cells=freed), 1)
     world.submit(SetRandomChanges(2, 0.0), 31)
     world.advance(30)
     world.apply_due_changes()
@@ -427,7 +427,7 @@ def test_agents_are_notified_of_exactly_the_changed_arcs(
     for _ in range(8):
         world.submit(EditCells(), world.tick + 1)
         board = board_of(world.grid)
-        before, was_free = board.arcs(), world.grid.free.copy()
+        before, was_free = board.arcs(), world.grid.free_mask.copy()
         agent.told.clear()
         world.advance(1)
         world.apply_due_changes()
@@ -440,17 +440,17 @@ def test_agents_are_notified_of_exactly_the_changed_arcs(
             assert len(set(arcs)) == len(arcs)
             gone = {arc for arc, rose in zip(arcs, change.rose, strict=True) if rose}
             assert (gone, set(arcs) - gone) == want
-            assert change.cells.tolist() == np.flatnonzero(was_free != world.grid.free).tolist()
+            assert change.cells.tolist() == np.flatnonzero(was_free != world.grid.free_mask).tolist()
 
 
 # --- digests ------------------------------------------------------------------------------------------------
 
 SCRIPT = [
-    (4, EditCells(blocked=(40, 41, 42, 43))),
-    (9, EditCells(blocked=(77, 78), freed=(41,))),
+    (4, EditCells(blocked_cells=(40, 41, 42, 43))),
+    (9, EditCells(blocked_cells=(77, 78), freed_cells=(41,))),
     (14, SetTerrain((60, 61), "W.")),
     (20, MoveGoal(9)),
-    (26, EditCells(freed=tuple(range(36, 84)))),
+    (26, EditCells(freed_cells=tuple(range(36, 84)))),
     (30, SetBudget(4)),
 ]
 
@@ -464,7 +464,9 @@ def test_edits_in_the_tick_of_a_goal_change_count_for_its_optimum(kind: str, mea
     walls = EditCells(tuple(i for i, letter in enumerate("".join(drawn)) if letter == "@"))
 
     def optima_after(rows: list[str], edits: list[Command]) -> list[object]:
-        world = World(Grid.from_text_rows(rows), 0, 10 if tick else 16, SPECS_BY_KEY, budget=50, measures=measures)
+        world = World(
+            Grid.from_text_rows(rows), 0, 10 if tick else 16, AGENT_SPECS_BY_KEY, budget=50, measures=measures
+        )
         ends = {"own": ((0, 2), (4, 2)), "own start": ((5, 0), None)}.get(kind, (None, None))
         walkers = [world.add(AgentConfig("tb-wa", start=ends[0], goal=ends[1])) for _ in range(2)]
         for _ in range(2 if "goal" in kind or "all" in kind else 0):
@@ -475,7 +477,7 @@ def test_edits_in_the_tick_of_a_goal_change_count_for_its_optimum(kind: str, mea
         world.advance(tick + 1)
         world.submit(EditCells((), (8, 9, 17)))
         world.advance(3)
-        return [world.optimality.costs.shared, *(walker.own_optimum for walker in walkers)]
+        return [world.optimality_tracker.optimal_costs.shared_optimum, *(walker.own_optimum for walker in walkers)]
 
     moves: list[Command] = [MoveGoal(16), *(MoveGoal(16, agent) for agent in range(2) if kind == "own")] if tick else []
     moves += [ApplyToGroup("units", MoveGoal(16))] if tick or kind == "moved by all" else []
@@ -486,12 +488,12 @@ def test_edits_in_the_tick_of_a_goal_change_count_for_its_optimum(kind: str, mea
 
 def test_optimum_search_is_spread_over_frames_while_drawing() -> None:
     line = Timeline(partial(make_world, ["." * 300] * 300, 0, 90_000 - 1, ("tb-wa", {})))
-    line.world.optimality.expansion_limit = 50
-    line.do(EditCells(tuple(range(300 * 150, 300 * 151 - 1))))
-    before, frames = line.world.optimal, 0
+    line.world.optimality_tracker.expansion_limit = 50
+    line.apply_command(EditCells(tuple(range(300 * 150, 300 * 151 - 1))))
+    before, frames = line.world.optimal_cost, 0
     while line.continue_measuring():
         frames += 1
-    assert frames > 1 and line.world.optimal > before and not line.continue_measuring()
+    assert frames > 1 and line.world.optimal_cost > before and not line.continue_measuring()
 
 
 def test_own_optima_are_refreshed_one_per_frame_and_only_if_affected() -> None:
@@ -507,9 +509,9 @@ def test_own_optima_are_refreshed_one_per_frame_and_only_if_affected() -> None:
         return world
 
     line, at_once = Timeline(make), make()
-    line.world.optimality.expansion_limit = 50
+    line.world.optimality_tracker.expansion_limit = 50
     line.continue_measuring()
-    line.do(wall)
+    line.apply_command(wall)
     before = [walker.own_optimum for walker in line.world.walkers]
     left = []
     while line.continue_measuring():
@@ -522,14 +524,14 @@ def test_own_optima_are_refreshed_one_per_frame_and_only_if_affected() -> None:
 
 def test_optimum_is_measured_on_the_map_when_the_goal_was_set() -> None:
     world = make_world(["....", ".@@.", "...."], 0, 3, ("tb-wa", {}), budget=50)
-    assert world.optimal == 3.0
-    world.submit(EditCells(blocked=(1, 9)), 2)
+    assert world.optimal_cost == 3.0
+    world.submit(EditCells(blocked_cells=(1, 9)), 2)
     world.advance(3)
-    assert world.optimal == 3.0, "later edits do not count"
+    assert world.optimal_cost == 3.0, "later edits do not count"
     world.submit(MoveGoal(11))
     world.advance(50)
     assert world.walkers[0].has_arrived
-    assert not np.isfinite(world.optimal), "from the start nothing leads there any more"
+    assert not np.isfinite(world.optimal_cost), "from the start nothing leads there any more"
     assert world.metrics_of_walker(world.walkers[0]).suboptimality is None
 
 
@@ -537,15 +539,17 @@ def make_world_with_all_agents(changes: bool = True, watched: bool = False) -> W
     """A small world with every agent in several settings, edits, a moving goal and random changes."""
     rows = random_map_rows(21, 12, 12, 0.22)
     rows[0], rows[-1] = "." * 12, "." * 12
-    agents: list[tuple[str, Mapping[str, Value]]] = [(key, {}) for key in SPECS_BY_KEY]
-    agents += [(spec.key, setting) for spec in SPECS_BY_KEY.values() for setting in parameter_sets(spec) if setting]
+    agents: list[tuple[str, Mapping[str, Value]]] = [(key, {}) for key in AGENT_SPECS_BY_KEY]
+    agents += [
+        (spec.key, setting) for spec in AGENT_SPECS_BY_KEY.values() for setting in parameter_sets(spec) if setting
+    ]
     agents += [("tba", {"open_list": "buckets"}), ("tba", {"shortcut": True, "switch": "longer", "trace_rate": 100.0})]
     agents += [("rtb-wa", {"restart": "lazy", "reopen": True}), ("rtb-wa", {"lazy_rule": "printed", "weight": 1.37})]
     world = World(
         Grid.from_text_rows(rows),
         3,
         140,
-        SPECS_BY_KEY,
+        AGENT_SPECS_BY_KEY,
         budget=5,
         seed=11,
         random_changes=RandomChangeSchedule(7, 6.0) if changes else None,
@@ -557,7 +561,9 @@ def make_world_with_all_agents(changes: bool = True, watched: bool = False) -> W
         if key == "oracle-lrta":  # which tries every depth before each move: four seconds for 20
             params = {**params, "dmax": min(int(params.get("dmax", 5)), 5)}
         least = (5, 2000)[number % 2]  # the second cuts no lookahead
-        world.add(AgentConfig(key, params=params, budget=smallest_accepted_budget(SPECS_BY_KEY[key], params, least)))
+        world.add(
+            AgentConfig(key, params=params, budget=smallest_accepted_budget(AGENT_SPECS_BY_KEY[key], params, least))
+        )
     world.queue_commands(SCRIPT)
     return world
 
@@ -655,7 +661,7 @@ def test_digest_depends_on_map_goal_budget_and_seed(what: str) -> None:
             seed=9 if other and what == "seed" else 4,
         )
         if other and what == "map":
-            world.submit(EditCells(blocked=(100,)))
+            world.submit(EditCells(blocked_cells=(100,)))
         world.advance(8)
         digests.add(world.compute_digest())
     assert len(digests) == 2
@@ -667,13 +673,13 @@ def test_digest_depends_on_map_goal_budget_and_seed(what: str) -> None:
 def test_snapshot_matches_the_world() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {"weight": 1.0}), ("astar", {}), budget=2, switches={"s": (8,)})
     world.advance(2)
-    shot = world.snapshot()
-    assert (shot.tick, shot.start, shot.goal, shot.budget, shot.switches) == (2, 0, 35, 2, {"s": False})
+    shot = world.create_snapshot()
+    assert (shot.tick, shot.start, shot.goal, shot.budget, shot.switch_states) == (2, 0, 35, 2, {"s": False})
     runner, waiter = shot.walkers
-    assert (runner.position, runner.status, len(runner.rows), runner.first_row_tick) == (14, Status.ACTIVE, 2, 0)
-    assert runner.metrics.moves == 2 and waiter.metrics.waits == 2 and waiter.state_text == "searching"
+    assert (runner.position, runner.status, len(runner.log_rows), runner.first_row_tick) == (14, Status.ACTIVE, 2, 0)
+    assert runner.metrics.moves == 2 and waiter.metrics.waits == 2 and waiter.state_word == "searching"
     world.advance(100)
-    assert [w.state_text for w in world.snapshot().walkers] == ["arrived", "arrived"]
+    assert [w.state_word for w in world.create_snapshot().walkers] == ["arrived", "arrived"]
     assert world.is_over and world.advance(5) == 0
 
 
@@ -682,11 +688,11 @@ def test_snapshot_contains_the_budget_of_the_last_tick() -> None:
     world.advance(2)
     world.submit(SetBudget(2))
     world.apply_due_changes()
-    view = world.snapshot().walkers[0]
+    view = world.create_snapshot().walkers[0]
     assert (view.budget, view.last_budget) == (2, 8)
     world.submit(SetBudget(5, agent=0))
     world.advance(1)
-    assert world.snapshot().walkers[0].last_budget == 5
+    assert world.create_snapshot().walkers[0].last_budget == 5
 
 
 def test_rows_of_bulk_advance_equal_rows_of_single_ticks() -> None:
@@ -698,7 +704,7 @@ def test_rows_of_bulk_advance_equal_rows_of_single_ticks() -> None:
         world = make_world(
             rows, 3, 140, ("tb-wa", {}), ("astar", {}), random_changes=RandomChangeSchedule(7, 5.0), budget=2
         )
-        world.submit(EditCells(blocked=(60, 61)), 5)
+        world.submit(EditCells(blocked_cells=(60, 61)), 5)
         world.advance(2)
         return world
 
@@ -708,15 +714,15 @@ def test_rows_of_bulk_advance_equal_rows_of_single_ticks() -> None:
     for _ in range(10):
         single.advance(1)
         for walker, rows in zip(single.walkers, ticks, strict=True):
-            assert (len(walker.rows), walker.recent.tick) == (1, single.tick - 1)
-            rows += walker.rows.tolist()
-    assert [walker.rows.tolist() for walker in bulk.walkers] == ticks
-    assert [walker.recent.tick for walker in bulk.walkers] == [2, 2]
+            assert (len(walker.log_rows), walker.recent_rows.tick) == (1, single.tick - 1)
+            rows += walker.log_rows.tolist()
+    assert [walker.log_rows.tolist() for walker in bulk.walkers] == ticks
+    assert [walker.recent_rows.tick for walker in bulk.walkers] == [2, 2]
 
 
 def test_true_distance_follows_edits_and_the_goal() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}))
-    for command in (None, EditCells(blocked=(28, 29, 34)), MoveGoal(30), EditCells(freed=(28,))):
+    for command in (None, EditCells(blocked_cells=(28, 29, 34)), MoveGoal(30), EditCells(freed_cells=(28,))):
         if command:
             world.submit(command)
             world.apply_due_changes()
@@ -724,10 +730,10 @@ def test_true_distance_follows_edits_and_the_goal() -> None:
         away = board.distances(board.at(world.goal))
         for cell in range(world.grid.cells):
             want = away.get(board.at(cell), np.inf)
-            assert world.optimality.distances.cost(cell) == want
+            assert world.optimality_tracker.true_distances.cost(cell) == want
 
 
 def test_stopwatch_times_only_planning() -> None:
     world = make_world(OPEN, 0, 35, ("tb-wa", {}), stopwatch=time.perf_counter)
     world.advance(100)
-    assert world.times.planning_s.keys() == {0} and world.times.planning_s[0] > 0.0
+    assert world.agent_times.planning_s.keys() == {0} and world.agent_times.planning_s[0] > 0.0

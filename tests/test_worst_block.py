@@ -7,16 +7,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
+from files.map_source import MapRows
+from files.scenario import Scenario
+from files.session import SavedSession
 from sim.agent_api import Status
 from sim.changes import RandomChangeSchedule
-from sim.commands import AgentConfig, EditCells, MoveGoal, SetSwitch
-from sim.files.map_source import MapRows
-from sim.files.scenario import Scenario
-from sim.files.session import SavedSession
 from sim.time.branches import BranchTree
 from sim.time.worst_block import (
-    NEVER,
+    NEVER_ARRIVED_COST,
     BlockCandidate,
     WorstBlockSearch,
     evenly_spaced_ticks,
@@ -24,6 +23,7 @@ from sim.time.worst_block import (
     path_block_tasks,
     switch_block_tasks,
 )
+from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetSwitch
 
 from .conftest import make_world
 from .runs import setups
@@ -49,7 +49,7 @@ BRIDGES = Scenario(
 
 
 def make_branch_tree(scenario: Scenario = BRIDGES) -> BranchTree:
-    return BranchTree(SavedSession(scenario, ()).world_builder(SPECS_BY_KEY))
+    return BranchTree(SavedSession(scenario, ()).world_builder(AGENT_SPECS_BY_KEY))
 
 
 def search_all(search: WorstBlockSearch, work: float = 1e9) -> WorstBlockSearch:
@@ -57,7 +57,7 @@ def search_all(search: WorstBlockSearch, work: float = 1e9) -> WorstBlockSearch:
     while not search.simulate_slice(work):
         steps += 1
         assert steps < 100_000
-    assert search.done == search.total
+    assert search.done == search.task_count
     return search
 
 
@@ -66,12 +66,14 @@ def arrival(tree: BranchTree, number: int, agent: int, most_ticks: int) -> tuple
     line = tree[number].timeline
     begin = line.tick
     while line.tick < begin + most_ticks and line.advance(1):
-        walker = line.world.walker(agent)
+        walker = line.world.walker_with_id(agent)
         if walker is not None and walker.agent.status is Status.AT_GOAL and walker.is_done:
-            return float(walker.metrics[0].cost), line.tick
-    walker = line.world.walker(agent)
+            return float(walker.counts_record[0].cost), line.tick
+    walker = line.world.walker_with_id(agent)
     has_arrived = walker is not None and walker.agent.status is Status.AT_GOAL and walker.is_done
-    return (float(walker.metrics[0].cost) if walker is not None and has_arrived else NEVER), line.tick
+    return (
+        float(walker.counts_record[0].cost) if walker is not None and has_arrived else NEVER_ARRIVED_COST
+    ), line.tick
 
 
 def test_worst_block_is_the_middle_bridge():
@@ -79,26 +81,26 @@ def test_worst_block_is_the_middle_bridge():
     line = tree[0].timeline
     line.advance(100)
     search = search_all(WorstBlockSearch(line, 0, switch_block_tasks(line, [0, 4, 8, 12])))
-    assert search.total == 12
-    assert search.baseline is not None
-    assert search.baseline.cost == 19.0
+    assert search.task_count == 12
+    assert search.outcome_without_block is not None
+    assert search.outcome_without_block.cost == 19.0
     results = search.ranked_results()
     assert [result.extra_cost for result in results] == sorted((r.extra_cost for r in results), reverse=True)
     worst = results[0]
-    assert worst.block.name == "middle"
+    assert worst.block_candidate.name == "middle"
     assert worst.tick > 0, "the further it has come, the longer the way back"
     assert worst.extra_cost > 4.0
-    assert all(r.extra_cost == 0.0 for r in results if r.block.name != "middle")
-    later = [r for r in results if r.block.name == "middle" and r.tick == 12]
+    assert all(r.extra_cost == 0.0 for r in results if r.block_candidate.name != "middle")
+    later = [r for r in results if r.block_candidate.name == "middle" and r.tick == 12]
     assert not later or later[0].extra_cost == 0.0
 
 
 def test_opened_result_branch_has_the_predicted_outcome():
     tree = make_branch_tree(replace(BRIDGES, changes=RandomChangeSchedule(6, 5.0), seed=3))
     line = tree[0].timeline
-    line.do(SetSwitch("north", True))
+    line.apply_command(SetSwitch("north", True))
     line.advance(9)
-    line.do(MoveGoal(19))
+    line.apply_command(MoveGoal(19))
     line.advance(200)
     ticks = evenly_spaced_ticks(0, line.recorded_end, 4)
     for agent in (0, 1):
@@ -115,7 +117,7 @@ def test_opened_result_branch_has_the_predicted_outcome():
                 pass  # the goal moves on at tick 9: arriving before that is not the end
             left = 400 - (branch.timeline.tick - result.tick)
             assert arrival(tree, branch.number, agent, left)[0] == result.outcome.cost
-            tree.delete(branch.number)
+            tree.delete_branch(branch.number)
 
 
 @settings(max_examples=15)
@@ -124,8 +126,8 @@ def test_random_results_match_their_branches(setup, data):
     tree = BranchTree(setup)
     line = tree[0].timeline
     line.advance(60)
-    assume(line.records)
-    agent = data.draw(st.sampled_from(sorted(line.records)))
+    assume(line.agent_records)
+    agent = data.draw(st.sampled_from(sorted(line.agent_records)))
     ticks = evenly_spaced_ticks(0, max(1, line.recorded_end // 2), 2)
     tasks = [*switch_block_tasks(line, ticks), *path_block_tasks(line, [agent], ticks)]
     last_goal = max([e.tick for e in line.entries() if isinstance(e.command, MoveGoal)], default=0)
@@ -136,12 +138,12 @@ def test_random_results_match_their_branches(setup, data):
             branch.timeline.advance(min(150, last_goal - result.tick))
             branch.timeline.apply_due_commands()
         left = 150 - (branch.timeline.tick - result.tick)
-        walker = branch.timeline.world.walker(agent)
+        walker = branch.timeline.world.walker_with_id(agent)
         if walker is not None and walker.agent.status is Status.AT_GOAL and walker.is_done:
-            assert result.outcome.cost == float(walker.metrics[0].cost)
+            assert result.outcome.cost == float(walker.counts_record[0].cost)
         else:
             assert arrival(tree, branch.number, agent, left)[0] == result.outcome.cost
-        tree.delete(branch.number)
+        tree.delete_branch(branch.number)
 
 
 def test_incremental_search_gives_the_same_results_with_progress():
@@ -168,10 +170,10 @@ def test_search_in_a_thread_is_independent_of_timeline_changes():
     thread.start()
     for tick in (3, 20, 9, 30, 1):
         line.seek(tick)
-        line.do(EditCells((5 * 20 + tick % 5,)))
+        line.apply_command(EditCells((5 * 20 + tick % 5,)))
     thread.join()
     assert search.ranked_results() == expected
-    assert 0 < line.keyframe_store.held <= line.keyframe_store.budget, "the search keeps its own"
+    assert 0 < line.keyframe_store.used_bytes <= line.keyframe_store.budget_bytes, "the search keeps its own"
 
 
 def test_blocks_without_effect_are_not_results():
@@ -199,8 +201,8 @@ def test_permanent_block_is_the_worst_result():
     line.advance(50)
     results = search_all(WorstBlockSearch(line, 0, path_block_tasks(line, [0], [0, 2]))).ranked_results()
     assert results[0].never_arrives
-    assert results[0].extra_cost == NEVER
-    assert {r.block.name for r in results if r.never_arrives} <= {"(1, 1)", "(2, 1)", "(3, 1)"}
+    assert results[0].extra_cost == NEVER_ARRIVED_COST
+    assert {r.block_candidate.name for r in results if r.never_arrives} <= {"(1, 1)", "(2, 1)", "(3, 1)"}
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sim.files import yaml as yaml_file
-from sim.files.load_progress import send_progress_to
-from sim.files.yaml import InlineList, InlineMap, YamlDocument, document_path_text, parse_scalar, read_yaml, write_yaml
+from files import yaml as yaml_file
+from files.yaml import InlineList, InlineMap, YamlDocument, document_path_text, parse_scalar, read_yaml, write_yaml
 from sim.params import ConfigError
+from sim.system.load_progress import send_progress_to
 
 SAMPLE = """\
 title: A title

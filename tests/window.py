@@ -6,10 +6,10 @@ from typing import Any
 import pygame
 import pytest
 
-from sim.files.scenario import Scenario
+from files.scenario import Scenario
 from ui.app import App
 from ui.draw.fonts import FontCache
-from ui.model import job
+from ui.model import background_job
 from ui.model.session import Session
 from ui.model.settings import Settings
 
@@ -28,7 +28,7 @@ _SIGNS = {
     "]": pygame.K_RIGHTBRACKET,
     "?": pygame.K_SLASH,
 }
-job.PROGRESS_DELAY_S = (
+background_job.PROGRESS_DELAY_S = (
     60.0  # work that takes longer than a frame is waited for, so that tests are the same on any machine
 )
 
@@ -59,13 +59,13 @@ def make_app(setup: Scenario, size: tuple[int, int] = (1280, 720), *, theme: str
     window = pygame.display.set_mode(size)
     pygame.event.clear()
     app = App(Session(setup), Settings(theme=theme, ui_scale=scale, window_size=size), window)
-    app.draw()
+    app.draw_window()
     return app
 
 
 def settle(app: App) -> None:
     """One frame without time passing."""
-    app.frame(0.0)
+    app.run_frame(0.0)
 
 
 def press(app: App, key: int, mod: int = 0, unicode: str = "") -> None:
@@ -115,7 +115,7 @@ def at_cell(app: App, x: int, y: int, panel: int = 0) -> tuple[int, int]:
     """Where the middle of a cell is in the window."""
     shown, boxes = app.window.map_view.panels_with_boxes()[panel]
     px, py = app.window.map_view.camera_of_panel(shown.key, boxes).map_to_px(x + 0.5, y + 0.5)
-    return boxes.map[0] + int(px), boxes.map[1] + int(py)
+    return boxes.map_box[0] + int(px), boxes.map_box[1] + int(py)
 
 
 def drag(app: App, start, end, *, button: int = 1, steps: int = 3, release: bool = True) -> None:
@@ -132,7 +132,7 @@ def drag(app: App, start, end, *, button: int = 1, steps: int = 3, release: bool
 
 def click(app: App, place: tuple[int, int], button: int = 1) -> None:
     drag(app, place, place, button=button)
-    app.draw()
+    app.draw_window()
 
 
 def middle_of(app: App, name: str) -> tuple[int, int]:
@@ -179,16 +179,16 @@ class DrawnTexts:
     def look(self, doing: str) -> None:
         """Draw a frame and take in all of its texts."""
         self.doing = doing
-        self.app.draw()
+        self.app.draw_window()
         window = self.app.window
         for spot in window.canvas.hit_regions:
-            self.texts.setdefault(spot.tip, f"{doing}: {spot.id}")
-            for key in spot.key.split():
+            self.texts.setdefault(spot.tooltip, f"{doing}: {spot.id}")
+            for key in spot.shortcut.split():
                 self.keys.setdefault(key, f"{doing}: {spot.id}")
-        for text in window.state.messages.queued_message_texts():
+        for text in window.ui_state.message_queue.queued_message_texts():
             self.texts.setdefault(text, doing)
-        dialog = window.dialogs.open_one
+        dialog = window.dialogs.current_dialog
         while dialog is not None:
             for control in dialog.controls:
                 self.texts.setdefault(str(getattr(control, "tip", "")), f"{doing}: {type(dialog).__name__}")
-            dialog = dialog.inner
+            dialog = dialog.inner_dialog

@@ -15,13 +15,13 @@ import yaml
 from cli import experiment
 from cli.arguments import CommandParser, run_module
 from cli.report import create_report
-from cli.report.page import markdown_heading, report_section
-from sim.experiments.specification import SIZES, parse_report_content
-from sim.experiments.store import open_store_for_reading
-from sim.files.disk import write_file_atomically
-from sim.program import ASSETS, ROOT
+from cli.report.page import markdown_heading, report_markdown_section
+from experiments.specification import SIZES, parse_report_content
+from experiments.store import open_store_for_reading
+from files.disk import write_file_atomically
+from sim.system.program import ASSETS_FOLDER, PROGRAM_FOLDER
 
-FOLDER, PAGE = ASSETS / "experiments", ROOT / "docs" / "experiments.md"
+FOLDER, PAGE = ASSETS_FOLDER / "experiments", PROGRAM_FOLDER / "docs" / "experiments.md"
 RUNS_FILE = PAGE.with_name("experiment-runs.json")
 PAGE_HEAD = """# Experiments of the papers, repeated
 
@@ -63,7 +63,7 @@ def page_sections(results: Path, page: str) -> Iterator[str]:
         folder = results / name
         if folder.is_dir():
             with open_store_for_reading(folder) as store:
-                yield report_section(create_report(store, is_short=True))
+                yield report_markdown_section(create_report(store, is_short=True))
         else:
             spec = parse_report_content((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
             yield from (
@@ -71,7 +71,7 @@ def page_sections(results: Path, page: str) -> Iterator[str]:
             )
 
 
-def claims_without_bands(specification: str) -> list[Mapping[str, object]]:
+def claims_without_late_keys(specification: str) -> list[Mapping[str, object]]:
     """Return the claims of a specification without the keys that may be added after the results are known.
 
     The keys `expect` and `why` state that a claim does not hold here; all other keys are fixed before the runs.
@@ -101,7 +101,7 @@ def section_title(section: str) -> str:
     return markdown_heading(plain)
 
 
-def run(argv: Sequence[str]) -> int:
+def run_or_document_experiments(argv: Sequence[str]) -> int:
     parser = CommandParser(
         "papers",
         "Run the experiments of the papers, or write docs/experiments.md from their results.",
@@ -118,7 +118,7 @@ def run(argv: Sequence[str]) -> int:
         metavar="FOLDER",
         help="folder that gets a results folder for each experiment",
     )
-    parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(PROGRAM_FOLDER)}")
     args = parser.parse_args(argv)
     results = Path(args.output)
     for name in args.names or ([] if args.page else experiment_names()):
@@ -133,4 +133,4 @@ def run(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_module(run)
+    run_module(run_or_document_experiments)

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agents.registry import SPECS
+from agents.registry import AGENT_SPECS
 from cli.arguments import CommandParser, run_module
+from experiments.columns import DERIVED_COLUMNS, MEASURED_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
 from sim.agent_api import AgentSpec
-from sim.experiments.columns import DERIVED_COLUMNS, MEASURED_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
-from sim.generate import GENERATORS
+from sim.map_generators import GENERATOR_SPECS
 from sim.measures import MEASURE_BY_KEY, MEASURES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,7 +17,7 @@ README = ROOT / "README.md"
 def algorithm_table() -> str:
     """Return the table of agents, in the order of the registry."""
     rows = ["| key | name | what it does | file | paper |", "|---|---|---|---|---|"]
-    return "\n".join([*rows, *(_agent_row(spec) for spec in SPECS)])
+    return "\n".join([*rows, *(_agent_row(spec) for spec in AGENT_SPECS)])
 
 
 def _agent_row(spec: AgentSpec) -> str:
@@ -35,16 +35,16 @@ def agent_source_path(spec: AgentSpec) -> str:
 def generator_table() -> str:
     """Return the table of the kinds of generated maps."""
     rows = ["| kind | what it makes | parameters |", "|---|---|---|"]
-    for spec in GENERATORS:
+    for spec in GENERATOR_SPECS:
         params = ", ".join(f"`{param.name}` {param.default}" for param in spec.params)
-        rows.append(f"| `{spec.kind}` | {spec.help} | {params} |")
+        rows.append(f"| `{spec.kind}` | {spec.description} | {params} |")
     return "\n".join(rows)
 
 
 def measure_table() -> str:
     """Return the table of measures."""
     rows = ["| measure | meaning |", "|---|---|"]
-    rows += [f"| `{measure.key}` | {measure.words.replace('*', chr(92) + '*')} |" for measure in MEASURES]
+    rows += [f"| `{measure.key}` | {measure.description.replace('*', chr(92) + '*')} |" for measure in MEASURES]
     return "\n".join(rows)
 
 
@@ -64,13 +64,13 @@ def column_table() -> str:
 
 def shortcut_table() -> str:
     """Return the table of keyboard shortcuts by group of commands, with the lines of the list of keys in the window."""
-    from ui.commands.table import COMMANDS  # imported here, because the other tables do not need pygame
-    from ui.model.command import command_families
+    from ui.commands.command_table import COMMAND_TABLE  # imported here, because the other tables do not need pygame
+    from ui.model.ui_command import command_families
 
     rows = ["| keys | what they do |", "|---|---|"]
-    for group in COMMANDS.groups:
+    for group in COMMAND_TABLE.group_names:
         rows.append(f"| | **{group}** |")
-        for family in command_families(COMMANDS.commands_of_group(group)):
+        for family in command_families(COMMAND_TABLE.commands_of_group(group)):
             keys_text = " ".join(f"`{key}`" for key in family.keys).replace("|", "\\|")
             rows.append(f"| {keys_text} | {family.label} |")
     return "\n".join(rows)

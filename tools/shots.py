@@ -14,32 +14,32 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import pygame
 
 from cli.arguments import CommandParser, run_module
-from sim.commands import AgentConfig
-from sim.files.map_source import map_rows_of_grid
-from sim.files.scenario import Scenario
-from sim.files.shipped_files import SCENARIOS_FOLDER
+from files.map_source import map_rows_of_grid
+from files.scenario import Scenario
+from files.shipped_files import SCENARIOS_FOLDER
 from sim.grid import Grid
 from sim.params import ConfigError, did_you_mean_hint
-from sim.program import ASSETS, ROOT
+from sim.system.program import ASSETS_FOLDER, PROGRAM_FOLDER
+from sim.world_commands import AgentConfig
 from ui.app import App
-from ui.model import files
-from ui.model.adjust import toggle_switch
+from ui.model import opened_files
 from ui.model.camera import Camera
-from ui.model.layers import HeatSetting
+from ui.model.layer_state import HeatSetting
 from ui.model.session import Session
 from ui.model.settings import Settings
+from ui.model.value_adjustments import toggle_map_switch
 
-FOLDER = ROOT / "docs" / "shots"
-LESSONS, MAPS = ASSETS / "lessons", ASSETS / "maps"
+FOLDER = PROGRAM_FOLDER / "docs" / "shots"
+LESSONS, MAPS = ASSETS_FOLDER / "lessons", ASSETS_FOLDER / "maps"
 
 
 @dataclass(frozen=True)
-class Shot:
+class Screenshot:
     """Picture to take: a scenario, a tick, and the state of the window."""
 
     name: str  # name of the file without extension
     load_scenario: Callable[[], Scenario]  # loads or builds the scenario
-    ticks: int = 60  # number of ticks to advance before the picture is taken
+    ticks_to_advance: int = 60  # number of ticks to advance before the picture is taken
     size: tuple[int, int] = (1600, 900)  # size of the window in pixels
     theme: str = "dark"
     scale: float = 1.0  # scale of the user interface
@@ -47,12 +47,12 @@ class Shot:
 
 
 def load_example(name: str) -> Callable[[], Scenario]:
-    return lambda: files.open_any_file(SCENARIOS_FOLDER / f"{name}.yaml").scenario
+    return lambda: opened_files.open_any_file(SCENARIOS_FOLDER / f"{name}.yaml").scenario
 
 
 def load_lesson(name: str) -> Callable[[], Scenario]:
     """Return a function that loads the scenario of a lesson; `play_lesson` then starts the lesson."""
-    return lambda: files.open_any_file(LESSONS / f"{name}.yaml").scenario
+    return lambda: opened_files.open_any_file(LESSONS / f"{name}.yaml").scenario
 
 
 def play_lesson(name: str, count: int) -> Callable[[App], None]:
@@ -65,13 +65,13 @@ def play_lesson(name: str, count: int) -> Callable[[App], None]:
 
     def prepare(app: App) -> None:
         app.window.document_opener.open_path(LESSONS / f"{name}.yaml")
-        while (playing := app.window.state.lesson) is None:
-            app.frame(0.0)  # draw frames until the file has been read in the background
-        while playing.place < count - 1:
+        while (playing := app.window.ui_state.lesson_player) is None:
+            app.run_frame(0.0)  # draw frames until the file has been read in the background
+        while playing.step_index < count - 1:
             playing.choose_answer(0)
-            app.window.run("lesson_next")
-        app.window.run("lesson_next")  # jump to the step, if the run has not reached it yet
-        app.session.run.timeline.finish_seek()
+            app.window.run_command("lesson_next")
+        app.window.run_command("lesson_next")  # jump to the step, if the run has not reached it yet
+        app.session.run.focused_branch_timeline.finish_seek()
 
     return prepare
 
@@ -86,7 +86,7 @@ def scenario_on_map(name: str, agents: int, budget: int = 16) -> Callable[[], Sc
         configs = tuple(
             AgentConfig(kind, params={"weight": 3.0} if i == 2 else {}) for i, kind in enumerate(KINDS[:agents])
         )
-        return replace(files.open_any_file(MAPS / f"{name}.map").scenario, agents=configs, budget=budget)
+        return replace(opened_files.open_any_file(MAPS / f"{name}.map").scenario, agents=configs, budget=budget)
 
     return make
 
@@ -112,7 +112,7 @@ def show_tab(name: str) -> Callable[[App], None]:
 
 def show_heat(kind: str, **more: Any) -> Callable[[App], None]:
     def prepare(app: App) -> None:
-        app.window.map_view.layers.heat = HeatSetting(kind, **more)
+        app.window.map_view.layer_state.heat_setting = HeatSetting(kind, **more)
 
     return prepare
 
@@ -126,11 +126,11 @@ def zoom_to_agent(cells_px: float) -> Callable[[App], None]:
 
     def prepare(app: App) -> None:
         panel, boxes = app.window.map_view.panels_with_boxes()[0]
-        size = (boxes.map[2], boxes.map[3])
+        size = (boxes.map_box[2], boxes.map_box[3])
         grid = app.session.run.world.grid
-        x, y = grid.xy(panel.view.position)
-        app.window.cameras.set_camera_of_panel(
-            panel.key, Camera(cells_px).centred_on(x, y, *size), size, (grid.width, grid.height)
+        x, y = grid.xy(panel.walker_view.position)
+        app.window.cameras.store_camera_of_panel(
+            panel.key, Camera(cells_px).centred_on_point(x, y, *size), size, (grid.width, grid.height)
         )
 
     return prepare
@@ -138,32 +138,32 @@ def zoom_to_agent(cells_px: float) -> Callable[[App], None]:
 
 def draw_strokes(app: App) -> None:
     """Show edit mode, with a rectangle being drawn and some finished strokes."""
-    app.window.run("edit_mode")
+    app.window.run_command("edit_mode")
     grid = app.session.run.world.grid
     x, y = grid.width // 3, grid.height // 3
-    app.window.state.set_brush_size(3)
-    app.window.editor.handle_press((x, y))
-    app.window.editor.move((x + 14, y + 6))
-    app.window.editor.handle_release()
-    app.window.state.choose_tool("rectangle")
-    app.window.editor.handle_press((x + 20, y))
-    app.window.editor.move((x + 30, y + 9))
-    app.window.state.hover = (x + 30, y + 9)
-    app.window.editor.stroke_panel = app.session.focused_key
+    app.window.ui_state.set_brush_size(3)
+    app.window.map_editor.handle_press((x, y))
+    app.window.map_editor.handle_move((x + 14, y + 6))
+    app.window.map_editor.handle_release()
+    app.window.ui_state.choose_tool("rectangle")
+    app.window.map_editor.handle_press((x + 20, y))
+    app.window.map_editor.handle_move((x + 30, y + 9))
+    app.window.ui_state.hovered_cell = (x + 30, y + 9)
+    app.window.map_editor.stroke_panel = app.session.focused_key
 
 
 def create_earlier_branch(app: App) -> None:
     """Create a branch at a tick before the bridge closes, block the other bridge in it, and advance."""
-    app.session.seek(28)
-    app.window.run("branch")
-    toggle_switch(app.session, "north bridge")
-    app.session.advance(34)
+    app.session.seek_to_tick(28)
+    app.window.run_command("branch")
+    toggle_map_switch(app.session, "north bridge")
+    app.session.advance_by_ticks(34)
 
 
 def create_branch_now(app: App) -> None:
-    app.window.run("branch")
-    toggle_switch(app.session, "south bridge")
-    app.session.advance(20)
+    app.window.run_command("branch")
+    toggle_map_switch(app.session, "south bridge")
+    app.session.advance_by_ticks(20)
 
 
 def follow_agent(index: int) -> Callable[[App], None]:
@@ -172,12 +172,12 @@ def follow_agent(index: int) -> Callable[[App], None]:
     def prepare(app: App) -> None:
         panel = app.session.run.panels[0]
         assert panel.crowd is not None
-        app.session.run.follow_crowd_agent(panel.key, panel.crowd.agents[index])
+        app.session.run.follow_crowd_agent(panel.key, panel.crowd.agent_ids[index])
 
     return prepare
 
 
-def run_functions_in_turn(*prepares: Callable[[App], None]) -> Callable[[App], None]:
+def combined_function(*prepares: Callable[[App], None]) -> Callable[[App], None]:
     """Return a function that calls several functions in turn."""
 
     def prepare(app: App) -> None:
@@ -188,96 +188,108 @@ def run_functions_in_turn(*prepares: Callable[[App], None]) -> Callable[[App], N
 
 
 def run_command(command: str) -> Callable[[App], None]:
-    return lambda app: app.window.run(command)
+    return lambda app: app.window.run_command(command)
 
 
 def inspect_cell(app: App) -> None:
     app.window.settings.sidebar_tab = "inspect"
-    app.window.state.pinned = app.session.run.world.grid.xy(app.session.run.world.walkers[0].position)
+    app.window.ui_state.pinned_cell = app.session.run.world.grid.xy(app.session.run.world.walkers[0].position)
     zoom_to_agent(24)(app)
 
 
 SHOTS = (
-    Shot("four-dark", scenario_on_map("caves-512", 4), 700, (1600, 660)),
-    Shot("four-light", scenario_on_map("caves-512", 4), 700, (1600, 660), "light"),
-    Shot("small-window", load_example("weights"), 90, (1280, 720)),
-    Shot("small-window-light", load_example("bridges"), 60, (1280, 720), "light", prepare_window=show_tab("edit")),
-    Shot("4k-at-200", load_example("weights"), 90, (3840, 2160), scale=2.0),
-    Shot("4k-at-200-light", scenario_on_map("caves-512", 8), 900, (3840, 2160), "light", 2.0, show_tab("compare")),
-    Shot("one-panel", scenario_on_map("rooms-64", 1, 2), 70),
-    Shot("two-panels", load_example("bridges"), 70, prepare_window=show_tab("edit")),
-    Shot("eight-panels", scenario_on_map("rooms-64", 8, 4), 60, prepare_window=show_tab("compare")),
-    Shot("eight-panels-small", scenario_on_map("rooms-64", 8, 4), 60, (1280, 720)),
-    Shot("single-cells", load_example("scrubbing"), 80, prepare_window=zoom_to_agent(56)),
-    Shot("cells-light", load_example("scrubbing"), 80, theme="light", prepare_window=zoom_to_agent(20)),
-    Shot("heat-scrub", load_example("scrubbing"), 1100, (1700, 780), prepare_window=show_heat("scrub")),
-    Shot("heat-scrub-light", load_example("scrubbing"), 1236, (1700, 780), "light", prepare_window=show_heat("scrub")),
-    Shot("heat-visits", load_example("scrubbing"), 300, prepare_window=show_heat("visits")),
-    Shot("heat-visits-light", load_example("scrubbing"), 300, theme="light", prepare_window=show_heat("visits")),
-    Shot("heat-expansions", load_example("reopening"), 200, prepare_window=show_heat("expansions")),
-    Shot(
+    Screenshot("four-dark", scenario_on_map("caves-512", 4), 700, (1600, 660)),
+    Screenshot("four-light", scenario_on_map("caves-512", 4), 700, (1600, 660), "light"),
+    Screenshot("small-window", load_example("weights"), 90, (1280, 720)),
+    Screenshot(
+        "small-window-light", load_example("bridges"), 60, (1280, 720), "light", prepare_window=show_tab("edit")
+    ),
+    Screenshot("4k-at-200", load_example("weights"), 90, (3840, 2160), scale=2.0),
+    Screenshot(
+        "4k-at-200-light", scenario_on_map("caves-512", 8), 900, (3840, 2160), "light", 2.0, show_tab("compare")
+    ),
+    Screenshot("one-panel", scenario_on_map("rooms-64", 1, 2), 70),
+    Screenshot("two-panels", load_example("bridges"), 70, prepare_window=show_tab("edit")),
+    Screenshot("eight-panels", scenario_on_map("rooms-64", 8, 4), 60, prepare_window=show_tab("compare")),
+    Screenshot("eight-panels-small", scenario_on_map("rooms-64", 8, 4), 60, (1280, 720)),
+    Screenshot("single-cells", load_example("scrubbing"), 80, prepare_window=zoom_to_agent(56)),
+    Screenshot("cells-light", load_example("scrubbing"), 80, theme="light", prepare_window=zoom_to_agent(20)),
+    Screenshot("heat-scrub", load_example("scrubbing"), 1100, (1700, 780), prepare_window=show_heat("scrub")),
+    Screenshot(
+        "heat-scrub-light", load_example("scrubbing"), 1236, (1700, 780), "light", prepare_window=show_heat("scrub")
+    ),
+    Screenshot("heat-visits", load_example("scrubbing"), 300, prepare_window=show_heat("visits")),
+    Screenshot("heat-visits-light", load_example("scrubbing"), 300, theme="light", prepare_window=show_heat("visits")),
+    Screenshot("heat-expansions", load_example("reopening"), 200, prepare_window=show_heat("expansions")),
+    Screenshot(
         "heat-linear-magma",
         load_example("scrubbing"),
         300,
         prepare_window=show_heat("visits", is_log=False, colours="magma"),
     ),
-    Shot("heat-difference", load_example("weights"), 200, prepare_window=show_heat("difference")),
-    Shot("edit-mode", scenario_on_map("rooms-64", 2, 4), 40, prepare_window=draw_strokes),
-    Shot("edit-mode-light", scenario_on_map("rooms-64", 2, 4), 40, theme="light", prepare_window=draw_strokes),
-    Shot("help", load_example("scrubbing"), 40, prepare_window=run_command("help")),
-    Shot("help-small", load_example("scrubbing"), 40, (1280, 720), "light", prepare_window=run_command("help")),
-    Shot("gallery", load_example("scrubbing"), 40, prepare_window=run_command("gallery")),
-    Shot("gallery-light", load_example("scrubbing"), 40, (1280, 720), "light", prepare_window=run_command("gallery")),
-    Shot("generator", load_example("scrubbing"), 40, prepare_window=run_command("generate")),
-    Shot("agent-editor", load_example("weights"), 40, prepare_window=run_command("edit_agent")),
-    Shot("commands", load_example("weights"), 40, prepare_window=run_command("find_command")),
-    Shot("inspector", load_example("scrubbing"), 80, prepare_window=inspect_cell),
-    Shot("comparison-table", load_example("weights"), 200, prepare_window=run_command("compare_table")),
-    Shot("branches", load_example("bridges"), 90, prepare_window=create_earlier_branch),
-    Shot("branches-light", load_example("bridges"), 90, (1280, 720), "light", prepare_window=create_earlier_branch),
-    Shot("split", load_example("bridges"), 40, prepare_window=run_command("split_policy")),
-    Shot("no-path", load_example("no-path"), 60),
-    Shot("random-changes", load_example("random-changes"), 80, prepare_window=show_tab("compare")),
-    Shot(
+    Screenshot("heat-difference", load_example("weights"), 200, prepare_window=show_heat("difference")),
+    Screenshot("edit-mode", scenario_on_map("rooms-64", 2, 4), 40, prepare_window=draw_strokes),
+    Screenshot("edit-mode-light", scenario_on_map("rooms-64", 2, 4), 40, theme="light", prepare_window=draw_strokes),
+    Screenshot("help", load_example("scrubbing"), 40, prepare_window=run_command("help")),
+    Screenshot("help-small", load_example("scrubbing"), 40, (1280, 720), "light", prepare_window=run_command("help")),
+    Screenshot("gallery", load_example("scrubbing"), 40, prepare_window=run_command("gallery")),
+    Screenshot(
+        "gallery-light", load_example("scrubbing"), 40, (1280, 720), "light", prepare_window=run_command("gallery")
+    ),
+    Screenshot("generator", load_example("scrubbing"), 40, prepare_window=run_command("generate")),
+    Screenshot("agent-editor", load_example("weights"), 40, prepare_window=run_command("edit_agent")),
+    Screenshot("commands", load_example("weights"), 40, prepare_window=run_command("find_command")),
+    Screenshot("inspector", load_example("scrubbing"), 80, prepare_window=inspect_cell),
+    Screenshot("comparison-table", load_example("weights"), 200, prepare_window=run_command("compare_table")),
+    Screenshot("branches", load_example("bridges"), 90, prepare_window=create_earlier_branch),
+    Screenshot(
+        "branches-light", load_example("bridges"), 90, (1280, 720), "light", prepare_window=create_earlier_branch
+    ),
+    Screenshot("split", load_example("bridges"), 40, prepare_window=run_command("split_policy")),
+    Screenshot("no-path", load_example("no-path"), 60),
+    Screenshot("random-changes", load_example("random-changes"), 80, prepare_window=show_tab("compare")),
+    Screenshot(
         "trials",
         load_example("learning"),
         2000,
-        prepare_window=run_functions_in_turn(show_tab("compare"), show_heat("learned")),
+        prepare_window=combined_function(show_tab("compare"), show_heat("learned")),
     ),
-    Shot("corner", load_example("corner"), 1200, theme="light", prepare_window=show_heat("learned")),
-    Shot("heat-g", load_example("corner"), 600, prepare_window=show_heat("g", is_log=False, colours="viridis")),
-    Shot("local-space", load_example("lookahead"), 60, prepare_window=zoom_to_agent(24)),
-    Shot(
+    Screenshot("corner", load_example("corner"), 1200, theme="light", prepare_window=show_heat("learned")),
+    Screenshot("heat-g", load_example("corner"), 600, prepare_window=show_heat("g", is_log=False, colours="viridis")),
+    Screenshot("local-space", load_example("lookahead"), 60, prepare_window=zoom_to_agent(24)),
+    Screenshot(
         "ribs",
         load_example("corner"),
         400,
-        prepare_window=run_functions_in_turn(zoom_to_agent(24), run_command("next_panel"), run_command("maximise")),
+        prepare_window=combined_function(zoom_to_agent(24), run_command("next_panel"), run_command("maximise")),
     ),
-    Shot("dstar-lite", load_example("dstar-lite"), 84, prepare_window=show_tab("edit")),
-    Shot(
+    Screenshot("dstar-lite", load_example("dstar-lite"), 84, prepare_window=show_tab("edit")),
+    Screenshot(
         "script-of-edits",
         load_example("dstar-lite"),
         84,
         (1280, 720),
         "light",
-        prepare_window=run_functions_in_turn(show_tab("time"), create_branch_now),
+        prepare_window=combined_function(show_tab("time"), create_branch_now),
     ),
-    Shot("crowd", load_example("crowd-bridge"), 74),
-    Shot(
+    Screenshot("crowd", load_example("crowd-bridge"), 74),
+    Screenshot(
         "crowd-heat",
         load_example("crowd-bridge"),
         62,
-        prepare_window=run_functions_in_turn(show_heat("visits"), follow_agent(97)),
+        prepare_window=combined_function(show_heat("visits"), follow_agent(97)),
     ),
-    Shot(
+    Screenshot(
         "crowd-list-light", load_example("crowd-budget"), 260, (1280, 720), "light", prepare_window=run_command("crowd")
     ),
-    Shot("record", load_example("bridges"), 40, prepare_window=run_command("record")),
-    Shot("export-light", load_example("bridges"), 60, (1280, 720), "light", prepare_window=run_command("export_video")),
-    Shot("worst-block", load_example("bridges"), 60, prepare_window=run_command("worst_block")),
-    Shot("two-corridors", load_example("two-corridors"), 120),
-    Shot("lesson", load_lesson("why-agents-scrub"), 0, prepare_window=play_lesson("why-agents-scrub", 3)),
-    Shot(
+    Screenshot("record", load_example("bridges"), 40, prepare_window=run_command("record")),
+    Screenshot(
+        "export-light", load_example("bridges"), 60, (1280, 720), "light", prepare_window=run_command("export_video")
+    ),
+    Screenshot("worst-block", load_example("bridges"), 60, prepare_window=run_command("worst_block")),
+    Screenshot("two-corridors", load_example("two-corridors"), 120),
+    Screenshot("lesson", load_lesson("why-agents-scrub"), 0, prepare_window=play_lesson("why-agents-scrub", 3)),
+    Screenshot(
         "lesson-light",
         load_lesson("lazy-or-eager"),
         0,
@@ -285,42 +297,44 @@ SHOTS = (
         "light",
         prepare_window=play_lesson("lazy-or-eager", 2),
     ),
-    Shot(
+    Screenshot(
         "pseudocode",
         load_example("scrubbing"),
         141,
-        prepare_window=run_functions_in_turn(show_tab("inspect"), run_command("slow_motion")),
+        prepare_window=combined_function(show_tab("inspect"), run_command("slow_motion")),
     ),
-    Shot("settings-light", load_example("scrubbing"), 40, (1280, 720), "light", prepare_window=run_command("settings")),
-    Shot("settings-small", load_example("scrubbing"), 40, (800, 600), prepare_window=run_command("settings")),
-    Shot("smallest-window", load_example("bridges"), 60, (800, 600), "light"),
-    Shot("terrain", terrain_scenario, 12),
-    Shot("terrain-light", terrain_scenario, 12, theme="light"),
-    Shot("moments", load_example("scrubbing"), 600, theme="light", prepare_window=run_command("moments")),
-    Shot("lessons", load_example("scrubbing"), 40, prepare_window=run_command("lessons")),
-    Shot("rooms", load_example("rooms"), 90, theme="light", prepare_window=show_tab("compare")),
+    Screenshot(
+        "settings-light", load_example("scrubbing"), 40, (1280, 720), "light", prepare_window=run_command("settings")
+    ),
+    Screenshot("settings-small", load_example("scrubbing"), 40, (800, 600), prepare_window=run_command("settings")),
+    Screenshot("smallest-window", load_example("bridges"), 60, (800, 600), "light"),
+    Screenshot("terrain", terrain_scenario, 12),
+    Screenshot("terrain-light", terrain_scenario, 12, theme="light"),
+    Screenshot("moments", load_example("scrubbing"), 600, theme="light", prepare_window=run_command("moments")),
+    Screenshot("lessons", load_example("scrubbing"), 40, prepare_window=run_command("lessons")),
+    Screenshot("rooms", load_example("rooms"), 90, theme="light", prepare_window=show_tab("compare")),
 )
 
 
-def open_shot(shot: Shot) -> App:
+def open_app_for_screenshot(shot: Screenshot) -> App:
     """Return the app in the state that a picture shows."""
     pygame.display.init()
     pygame.font.init()
     window = pygame.display.set_mode(shot.size)
     settings = Settings(theme=shot.theme, ui_scale=shot.scale, window_size=shot.size)
     app = App(Session(shot.load_scenario()), settings, window)
-    app.session.advance(shot.ticks)
-    app.frame(0.0)
+    app.session.advance_by_ticks(shot.ticks_to_advance)
+    app.run_frame(0.0)
     shot.prepare_window(app)
-    app.window.state.messages.waiting.clear()
+    app.window.ui_state.message_queue.queued_messages.clear()
     for _ in range(30):  # the gallery reads one map per frame
-        app.frame(0.0)
+        app.run_frame(0.0)
     return app
 
 
-def take_shot(shot: Shot, folder: Path) -> Path:
-    app = open_shot(shot)
-    app.draw()
+def take_screenshot(shot: Screenshot, folder: Path) -> Path:
+    app = open_app_for_screenshot(shot)
+    app.draw_window()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{shot.name}.png"
     pygame.image.save(app.window.surface, str(path))
@@ -331,14 +345,14 @@ def main(argv: Sequence[str]) -> int:
     """Take all pictures, or only the pictures that are named."""
     names = [shot.name for shot in SHOTS]
     parser = CommandParser(
-        "shots", f"Take pictures of the window into {FOLDER.relative_to(ROOT)}.", module="tools.shots"
+        "shots", f"Take pictures of the window into {FOLDER.relative_to(PROGRAM_FOLDER)}.", module="tools.shots"
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or some of {', '.join(names)}")
     args = parser.parse_args(argv)
     if unknown := [name for name in args.names if name not in names]:
         raise ConfigError([f"shots: no picture '{name}'{did_you_mean_hint(name, names)}" for name in unknown])
     for shot in [shot for shot in SHOTS if not args.names or shot.name in args.names]:
-        print(take_shot(shot, FOLDER).relative_to(ROOT))
+        print(take_screenshot(shot, FOLDER).relative_to(PROGRAM_FOLDER))
     return 0
 
 

@@ -12,10 +12,10 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import pygame
 
 from cli.arguments import CommandParser, run_module
-from sim.program import ROOT
+from sim.system.program import PROGRAM_FOLDER
 from ui.app import App
-from ui.draw.thumb import THUMBNAIL_FOLDER, THUMBNAIL_SIDE, picture_file_name
-from ui.model import files
+from ui.draw.thumbnails import THUMBNAIL_FOLDER, THUMBNAIL_SIDE, picture_file_name
+from ui.model import opened_files
 from ui.model.session import Session
 from ui.model.settings import THEMES, Settings
 
@@ -42,32 +42,32 @@ _MAX_TICKS = 6000  # maximum ticks to run an example when choosing the tick of i
 
 
 def main(argv: Sequence[str]) -> int:
-    what = f"Draw the pictures of the gallery into {THUMBNAIL_FOLDER.relative_to(ROOT)}."
+    what = f"Draw the pictures of the gallery into {THUMBNAIL_FOLDER.relative_to(PROGRAM_FOLDER)}."
     CommandParser("thumbs", what, module="tools.thumbs").parse_args(argv)
     pygame.display.init()
     pygame.font.init()
     THUMBNAIL_FOLDER.mkdir(exist_ok=True)
-    for path in files.example_files():
+    for path in opened_files.example_files():
         for theme in THEMES:
             _write_thumbnail(path, theme)
     return 0
 
 
 def _write_thumbnail(path: Path, theme: str) -> None:
-    opened = files.open_any_file(path)
+    opened = opened_files.open_any_file(path)
     app = App(
         Session(opened.scenario), Settings(theme=theme, window_size=WINDOW, shows_sidebar=False), _create_window()
     )
-    app.window.document_opener.apply_opened_parts(opened)
+    app.window.document_opener.apply_opened_file_parts(opened)
     panel, tick = SHOWN_MOMENTS.get(path.stem) or (0, _two_thirds_tick(app))
     session = app.session
-    session.seek(0)
-    session.advance(tick)
-    session.focus(session.run.panels[panel].key)
-    app.window.state.is_maximised = app.window.state.is_bare = True
-    app.frame(0.0)
-    app.window.state.messages.waiting.clear()
-    app.frame(0.0)
+    session.seek_to_tick(0)
+    session.advance_by_ticks(tick)
+    session.focus_panel(session.run.panels[panel].key)
+    app.window.ui_state.is_maximised = app.window.ui_state.are_bars_hidden = True
+    app.run_frame(0.0)
+    app.window.ui_state.message_queue.queued_messages.clear()
+    app.run_frame(0.0)
     pygame.image.save(_map_picture(app), THUMBNAIL_FOLDER / picture_file_name(path.stem, theme))
     print(path.stem, theme, tick)
 
@@ -77,7 +77,7 @@ def _create_window() -> pygame.Surface:
 
 
 def _two_thirds_tick(app: App) -> int:
-    app.session.advance(_MAX_TICKS)
+    app.session.advance_by_ticks(_MAX_TICKS)
     return app.session.tick * 2 // 3
 
 
@@ -87,9 +87,9 @@ def _map_picture(app: App) -> pygame.Surface:
     camera = app.window.map_view.camera_of_panel(panel.key, boxes)
     width, height = app.window.map_view.map_size
     corner, end = camera.map_to_px(0, 0), camera.map_to_px(width, height)
-    area = pygame.Rect(boxes.map[0] + round(corner[0]), boxes.map[1] + round(corner[1]), 0, 0)
+    area = pygame.Rect(boxes.map_box[0] + round(corner[0]), boxes.map_box[1] + round(corner[1]), 0, 0)
     area.size = round(end[0] - corner[0]), round(end[1] - corner[1])
-    area = area.clip(pygame.Rect(boxes.map))
+    area = area.clip(pygame.Rect(boxes.map_box))
     scale = THUMBNAIL_SIDE / max(area.size)
     size = max(1, round(area.width * scale)), max(1, round(area.height * scale))
     return pygame.transform.smoothscale(app.window.surface.subsurface(area), size)

@@ -14,9 +14,11 @@ from random import Random
 
 import numpy as np
 
-from benchmarks.problems import random_start_goal_pairs
+from benchmarks.bench_problems import random_start_goal_pairs
 from cli.arguments import CommandParser, run_module
 from cli.progress import ProgressBar
+from experiments.problems import shrink_map
+from files.movingai import read_map
 from sim.depth_tree import (
     STANDARD_TREE_FILE,
     DepthTree,
@@ -30,10 +32,8 @@ from sim.depth_tree import (
     tree_digest,
     write_tree,
 )
-from sim.experiments.problems import shrink_map
-from sim.files.movingai import read_map
-from sim.generate import generate_map
 from sim.grid import Grid
+from sim.map_generators import generate_map
 
 STEPS, Q, DMAX = 60, 1, 10  # parameters of `label_states_of_maps`, which are stored in the tree
 KINDS = (
@@ -59,12 +59,12 @@ def main(argv: Sequence[str]) -> int:
     progress = ProgressBar()
     names = [f"{kind} {next(iter(values.values()))}" for kind, values in KINDS for _ in SIDES for _ in SEEDS]
     data = label_states_of_maps(_generated_maps(progress), Q, STEPS, DMAX)
-    depth = best_tree_depth(data, DEPTHS, _min_leaf_size(data), FOLDS)
-    tree = grow_tree(data.features, data.labels, depth, _min_leaf_size(data))
+    depth = best_tree_depth(data, DEPTHS, _min_states_per_leaf(data), FOLDS)
+    tree = grow_tree(data.features, data.labels, depth, _min_states_per_leaf(data))
     origin = f"python -m tools.train_tree: {data.labels.size} states of {len(names)} maps with {PROBLEMS} problems each"
     write_tree(Path(args.output), DepthTree(tree, STEPS, Q, DMAX, {"made": origin}))
     progress.print_line(f"{origin}; depth of the tree: {depth}")
-    for line in _accuracy_lines(names, cross_validation_scores(data, depth, _min_leaf_size(data), FOLDS)):
+    for line in _accuracy_lines(names, cross_validation_scores(data, depth, _min_states_per_leaf(data), FOLDS)):
         progress.print_line(line)
     if args.maps:
         for line in _game_accuracy_lines(
@@ -75,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _min_leaf_size(data: LabelledStates) -> int:
+def _min_states_per_leaf(data: LabelledStates) -> int:
     """Return the minimum number of states in a leaf of the tree: a thousandth of all states, but at least 20."""
     return max(20, data.labels.size // 1000)
 
@@ -100,7 +100,10 @@ def _accuracy_lines(names: Iterable[str], scores: Iterable[TreeScore]) -> Iterat
     rows = zip(names, scores, strict=True)
     for name, group in groupby(rows, key=lambda row: row[0]):
         part = [score for _, score in group]
-        yield f"  {name}: {np.mean([s.tree for s in part]):.3f}, {np.mean([s.constant for s in part]):.3f}"
+        of_tree, of_constant = (
+            np.mean([getattr(s, key) for s in part]) for key in ("accuracy", "constant_label_accuracy")
+        )
+        yield f"  {name}: {of_tree:.3f}, {of_constant:.3f}"
 
 
 def _game_accuracy_lines(
@@ -112,12 +115,12 @@ def _game_accuracy_lines(
         yield f"{folder}: expected at least two maps in {', '.join(GAME_FOLDERS)}, got {len(files)}"
         return
     data = label_states_of_maps(_game_maps(files, progress), Q, STEPS, DMAX)
-    trees = [cross_validation_scores(data, depth, _min_leaf_size(data), len(files)) for depth in DEPTHS]
-    best = max(trees, key=lambda scores: np.mean([score.tree for score in scores]))
+    trees = [cross_validation_scores(data, depth, _min_states_per_leaf(data), len(files)) for depth in DEPTHS]
+    best = max(trees, key=lambda scores: np.mean([score.accuracy for score in scores]))
     yield "accuracy on game maps: this tree, a tree of the other game maps, constant guess"
     for index, (file, score) in enumerate(zip(files, best, strict=True)):
-        part = data.selected_states(data.map_index == index)
-        yield f"  {file.stem}: {guess(part):.3f}, {score.tree:.3f}, {score.constant:.3f}"
+        part = data.selected_states(data.map_indices == index)
+        yield f"  {file.stem}: {guess(part):.3f}, {score.accuracy:.3f}, {score.constant_label_accuracy:.3f}"
 
 
 def _game_maps(files: Sequence[Path], progress: ProgressBar) -> Iterator[list[Problem]]:

@@ -12,12 +12,14 @@ os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")
 import pygame
 
 from sim.params import ConfigError
-from ui import safety
-from ui.commands.table import COMMANDS
-from ui.commands.window import AppContext
-from ui.input.drops import DropQueue
-from ui.input.keyboard import KeyDispatcher
-from ui.input.pointer import MouseDispatcher
+from ui import error_recovery
+from ui.commands.app_context import AppContext
+from ui.commands.command_table import COMMAND_TABLE
+from ui.error_recovery import ErrorRecovery
+from ui.input.dropped_files import DroppedFileQueue
+from ui.input.key_dispatcher import KeyDispatcher
+from ui.input.mouse_dispatcher import MouseDispatcher
+from ui.kernel_preparation import KernelPreparation, agent_kinds_of_panels
 from ui.model.autosave import AutosaveJournal
 from ui.model.keyframe_reader import KEYFRAME_READER
 from ui.model.layout import MAX_PANELS
@@ -25,10 +27,8 @@ from ui.model.player import TICKING_SHARE
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.panels import context_menu, highlights, lesson_card, overlay, panels_and_bars, selection_drawing
-from ui.panels.minimap import MinimapDrawer
+from ui.panels.minimap_drawer import MinimapDrawer
 from ui.panels.note_bubble import NoteBubble
-from ui.preparation import KernelPreparation, agent_kinds_of_panels
-from ui.safety import ErrorRecovery
 
 FRAMES_PER_SECOND = 60
 
@@ -40,66 +40,68 @@ class App:
     """
 
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface) -> None:
-        self.window = AppContext(session, settings, surface, COMMANDS)
+        self.window = AppContext(session, settings, surface, COMMAND_TABLE)
         self.window.apply_memory_and_folder_settings()
-        self.keyboard = KeyDispatcher(self.window)
-        self.pointer = MouseDispatcher(self.window)
-        self.drops = DropQueue(self.window)
-        self.tooltip = overlay.Tooltip()
-        self.minimap = MinimapDrawer()
+        self.key_dispatcher = KeyDispatcher(self.window)
+        self.mouse_dispatcher = MouseDispatcher(self.window)
+        self.dropped_file_queue = DroppedFileQueue(self.window)
+        self.tooltip_drawer = overlay.TooltipDrawer()
+        self.minimap_drawer = MinimapDrawer()
         self.note_bubble = NoteBubble()
-        self._corners = overlay.SavedCorners()
+        self._saved_dialog_corners = overlay.SavedDialogCorners()
         self.kernel_preparation = KernelPreparation()
-        self.recovery = ErrorRecovery(self.window, self._is_journaled)
+        self.error_recovery = ErrorRecovery(self.window, self._is_session_journaled)
         self.autosave_journal: AutosaveJournal | None = None  # autosave journal; None: the session is not saved
-        self.frame_ms = self.longest_frame_ms = 0.0
-        self._had_events = True  # whether any event (mouse, keyboard, window system) arrived in the last frame
-        self._hidden_panel_count = 0  # number of panels that did not fit into the window in the last frame
+        self.last_frame_ms = self.longest_frame_ms = 0.0
+        self._had_events_in_last_frame = (
+            True  # whether any event (mouse, keyboard, window system) arrived in the last frame
+        )
+        self._last_hidden_panel_count = 0  # number of panels that did not fit into the window in the last frame
         # Cache key of the last frame: all inputs of its drawing except the state of the run; None: no key.
         # If the next frame has an equal key, it reuses cached regions of the window; otherwise it draws everything.
-        self._frame_key: object = None
-        self._full_redraw = True  # whether the last frame drew everything instead of reusing cached regions
-        self._map_versions: list[int] = []  # version counter of the map of each panel, as of the last frame
+        self._last_frame_key: object = None
+        self._was_full_redraw = True  # whether the last frame drew everything instead of reusing cached regions
+        self._last_map_versions: list[int] = []  # version counter of the map of each panel, as of the last frame
 
     @property
     def session(self) -> Session:
         return self.window.session
 
-    def _is_journaled(self) -> bool:
+    def _is_session_journaled(self) -> bool:
         """Return whether the session is being written to a journal, so that it survives a crash."""
         return self.autosave_journal is not None and self.autosave_journal.is_journal_being_written
 
-    def frame(self, seconds: float) -> None:
+    def run_frame(self, seconds: float) -> None:
         """Run one frame: handle events, advance the run, draw the window.
 
         Args:
             seconds: Time since the previous frame; with 0, as in many tests, the frame is always a full redraw.
         """
-        run = self.recovery.run
+        run = self.error_recovery.run_frame_phase
         is_untouched = seconds > 0.0  # set to False by any event that may change the look of bars or panels
-        self._had_events = False
+        self._had_events_in_last_frame = False
         for event in pygame.event.get():
-            self._had_events = True
+            self._had_events_in_last_frame = True
             is_untouched = is_untouched and self._is_motion_over_maps(event)
-            run(safety.COMMAND, self.handle_event, event)
-        run(safety.COMMAND, self.drops.open_next_file)
+            run(error_recovery.COMMAND_PHASE, self.handle_event, event)
+        run(error_recovery.COMMAND_PHASE, self.dropped_file_queue.open_next_file)
         before = time.perf_counter()
-        run(safety.TICK, self.update_state, seconds)
-        run(safety.DRAW, self.draw, is_untouched)
-        self.recovery.report_thread_errors()
-        self.frame_ms = (time.perf_counter() - before) * 1000.0
-        self.longest_frame_ms = max(self.longest_frame_ms, self.frame_ms)
+        run(error_recovery.TICK_PHASE, self.update_run_and_dialogs, seconds)
+        run(error_recovery.DRAW_PHASE, self.draw_window, is_untouched)
+        self.error_recovery.report_thread_errors()
+        self.last_frame_ms = (time.perf_counter() - before) * 1000.0
+        self.longest_frame_ms = max(self.longest_frame_ms, self.last_frame_ms)
 
     @property
     def is_idle(self) -> bool:
         """Return whether the next frame would look exactly like this one unless an event arrives."""
         window = self.window
         is_changing = (
-            self._had_events
+            self._had_events_in_last_frame
             or window.player.is_run_in_motion
-            or window.state.preparing
-            or window.state.selection is not None  # the outline of a selection is animated
-            or window.recording.is_recording_or_exporting
+            or window.ui_state.kinds_in_preparation
+            or window.ui_state.selected_cells is not None  # the outline of a selection is animated
+            or window.recording_controller.is_recording_or_exporting
             or self.session.run.is_measuring_optimality
             or self.session.run.is_rerecording_ticks
         )
@@ -112,17 +114,17 @@ class App:
         if event.type == pygame.QUIT and getattr(event, "is_forced", False):
             window.terminate()
         elif event.type == pygame.QUIT:
-            window.run("quit")
+            window.run_command("quit")
         elif event.type == pygame.VIDEORESIZE:
             window.on_window_resized(pygame.display.get_surface() or window.surface)
         elif event.type == pygame.DROPFILE:
-            self.drops.add_file(event.file)
+            self.dropped_file_queue.add_file(event.file)
         elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
-            self.keyboard.handle_event(event)
+            self.key_dispatcher.handle_event(event)
         elif not window.dialogs.handle_event(event):
-            self.pointer.handle_event(event)
+            self.mouse_dispatcher.handle_event(event)
         elif event.type == pygame.MOUSEBUTTONUP:
-            self.pointer.end_press_or_drag()
+            self.mouse_dispatcher.end_press_or_drag()
 
     def _is_motion_over_maps(self, event: pygame.event.Event) -> bool:
         """Return whether an event is a mouse motion from one map position to another with no button pressed.
@@ -131,29 +133,31 @@ class App:
         """
         if event.type != pygame.MOUSEMOTION or any(event.buttons):
             return False
-        both_pos = event.pos, self.window.canvas.mouse
-        return all(self.window.map_view.panel_at(pos) is not None for pos in both_pos)
+        both_pos = event.pos, self.window.canvas.mouse_position
+        return all(self.window.map_view.panel_at_position(pos) is not None for pos in both_pos)
 
     # --- time -------------------------------------------------------------------------------------
 
-    def update_state(self, seconds: float) -> None:
+    def update_run_and_dialogs(self, seconds: float) -> None:
         """Compute the ticks that are due, then update what depends on them: journal, notifications, open dialog."""
         window = self.window
         self._advance_run(seconds)
         self._update_notes_and_lesson()
-        window.recording.update_workers()
+        window.recording_controller.update_workers()
         if self.autosave_journal is not None:
             self.autosave_journal.update_journal()
         window.document_opener.reload_changed_agents()
         self._notify_hidden_panels()
-        self._flush_notifications()
+        self._show_queued_notifications()
         window.dialogs.update_open_dialog(seconds)
 
     def _advance_run(self, seconds: float) -> None:
         window, session = self.window, self.session
-        window.state.preparing = tuple(self.kernel_preparation.missing_kinds(agent_kinds_of_panels(session.run.panels)))
+        window.ui_state.kinds_in_preparation = tuple(
+            self.kernel_preparation.agent_kinds_without_kernels(agent_kinds_of_panels(session.run.panels))
+        )
         tick = session.tick
-        if not window.recording.must_run_wait and not window.state.preparing:
+        if not window.recording_controller.must_run_wait and not window.ui_state.kinds_in_preparation:
             # The run waits while a video recording is behind, so that no frame of the video is dropped.
             # It also waits until the kernels of all agents are compiled, so that no agent starts before the others.
             window.player.update_frame(seconds, TICKING_SHARE / FRAMES_PER_SECOND)
@@ -169,47 +173,47 @@ class App:
         The pause comes last, because a note or a lesson may wait for the end of the run.
         """
         window, session = self.window, self.session
-        if window.state.notes is not None:
-            window.state.notes.update_shown_note(session)
-        if window.state.lesson is not None:
-            window.state.lesson.pause_at_step(session, window.player)
+        if window.ui_state.tutorial_notes is not None:
+            window.ui_state.tutorial_notes.update_shown_note(session)
+        if window.ui_state.lesson_player is not None:
+            window.ui_state.lesson_player.pause_at_step(session, window.player)
         if message := window.player.pause_if_run_ended():
             window.notify_user(message)
 
-    def _flush_notifications(self) -> None:
+    def _show_queued_notifications(self) -> None:
         """Show the notifications queued by the session since the last frame, and clear the queue."""
         window, messages = self.window, self.session.user_messages
-        for text in messages.until_next_edit:
+        for text in messages.messages_until_next_edit:
             window.notify_until_next_edit(text)
-        messages.until_next_edit.clear()
-        for text in messages.persistent:
+        messages.messages_until_next_edit.clear()
+        for text in messages.persistent_messages:
             window.notify_user(text)
-        messages.persistent.clear()
-        if messages.alerts and window.dialogs.open_one is None:
-            window.dialogs.show_error(ConfigError(messages.alerts), "Replay does not match the saved run")
-            messages.alerts.clear()
+        messages.persistent_messages.clear()
+        if messages.alert_messages and window.dialogs.current_dialog is None:
+            window.dialogs.show_error(ConfigError(messages.alert_messages), "Replay does not match the saved run")
+            messages.alert_messages.clear()
 
     def _notify_hidden_panels(self) -> None:
         """Notify the user if more panels than in the last frame do not fit into the window."""
         hidden = max(0, len(self.session.run.panels) - MAX_PANELS)
-        if hidden > self._hidden_panel_count:
+        if hidden > self._last_hidden_panel_count:
             self.window.notify_user(
                 f"{hidden} of {MAX_PANELS + hidden} panels {'is' if hidden == 1 else 'are'} hidden. "
                 "To see more of them, hide a branch ({key:hide_branch}) or remove an agent ({key:remove_agent})."
             )
-        self._hidden_panel_count = hidden
+        self._last_hidden_panel_count = hidden
 
     def _draw_lesson(self) -> None:
         """Draw the highlights of the current lesson step; draw its text over the maps if no sidebar shows it."""
-        desk = self.window.desk
-        if desk.state.lesson is not None:
-            highlights.draw_highlights(desk, desk.state.lesson.current_step.highlights)
-            if desk.state.is_bare or not desk.map_view.layout.sidebar:
-                lesson_card.draw_lesson_card_over_maps(desk, desk.map_view.layout, desk.state.lesson)
+        desk = self.window.view_context
+        if desk.ui_state.lesson_player is not None:
+            highlights.draw_highlights(desk, desk.ui_state.lesson_player.current_step.highlights)
+            if desk.ui_state.are_bars_hidden or not desk.map_view.layout.sidebar_box:
+                lesson_card.draw_lesson_card_over_maps(desk, desk.map_view.layout, desk.ui_state.lesson_player)
 
     # --- drawing ----------------------------------------------------------------------------------
 
-    def draw(self, is_untouched: bool = False) -> None:
+    def draw_window(self, is_untouched: bool = False) -> None:
         """Draw the window.
 
         Args:
@@ -217,42 +221,48 @@ class App:
                 cached regions of the last frame may be reused.
         """
         window = self.window
-        desk, canvas, surface = window.desk, window.canvas, window.surface
+        desk, canvas, surface = window.view_context, window.canvas, window.surface
         # The key is None until the end of this method, so that the next frame draws everything if drawing fails here.
-        before, self._frame_key = self._frame_key, None
+        before, self._last_frame_key = self._last_frame_key, None
         frame_key = self._frame_cache_key()
         reuses_regions = is_untouched and frame_key is not None and frame_key == before
-        canvas.accepts_mouse = not window.dialogs.is_modal
+        canvas.accepts_mouse_input = not window.dialogs.is_modal
         mouse, is_busy = pygame.mouse.get_pos(), self._has_map_changed()
-        canvas.begin_frame(surface, desk.palette, desk.map_view.scale, mouse, rests=reuses_regions, is_busy=is_busy)
+        canvas.begin_frame(
+            surface, desk.palette, desk.map_view.px_per_unit, mouse, rests=reuses_regions, is_busy=is_busy
+        )
         if reuses_regions:
-            self._corners.restore_pixels(surface)
+            self._saved_dialog_corners.restore_pixels(surface)
         else:
             surface.fill(desk.palette.window)
-        panels_and_bars.draw_panels(desk, self.pointer.tool_preview)
-        selection_drawing.draw_selection(desk, window.editor.selecting)
-        self.minimap.draw(desk, window.centre_panel_on)
-        if not desk.state.is_bare:
-            panels_and_bars.draw_window_bars(desk, window.recording.draw)
+        panels_and_bars.draw_panels(desk, self.mouse_dispatcher.tool_preview)
+        selection_drawing.draw_selection(desk, window.map_editor.select_tool)
+        self.minimap_drawer.draw_minimaps(desk, window.centre_panel_on)
+        if not desk.ui_state.are_bars_hidden:
+            panels_and_bars.draw_window_bars(desk, window.recording_controller.draw_recording_indicators)
         canvas.draw_focused_control()
         self._draw_lesson()
-        if desk.state.notes is not None and desk.state.notes.shown_note is not None and not desk.state.is_bare:
-            self.note_bubble.draw(desk, desk.state.notes.shown_note)
+        if (
+            desk.ui_state.tutorial_notes is not None
+            and desk.ui_state.tutorial_notes.shown_note is not None
+            and not desk.ui_state.are_bars_hidden
+        ):
+            self.note_bubble.draw_note(desk, desk.ui_state.tutorial_notes.shown_note)
         overlay.draw_messages(desk, desk.map_view.layout)
         context_menu.draw_context_menu(desk)
         if window.dialogs.is_modal:
             # Only redrawn regions are dimmed, because reused regions were dimmed in earlier frames.
             overlay.dim_window(desk, canvas.dirty_rects if reuses_regions else None)
-        dialog = window.dialogs.open_one
-        self._corners.save_pixels(
+        dialog = window.dialogs.current_dialog
+        self._saved_dialog_corners.save_pixels(
             surface, dialog.card_rects() if dialog is not None else (), canvas.to_px(overlay.SAVED_CORNER_SIDE)
         )
         if dialog is not None:
-            window.dialogs.gui.draw_ui(surface)
+            window.dialogs.gui_manager.draw_ui(surface)
         elif not self._draw_tooltip() and reuses_regions:
             frame_key = None  # draw everything next time, because a reused region still shows the previous tooltip
-        self.pointer.update_cursor_shape()
-        self._full_redraw, self._frame_key = not reuses_regions or dialog is not None, frame_key
+        self.mouse_dispatcher.update_cursor_shape()
+        self._was_full_redraw, self._last_frame_key = not reuses_regions or dialog is not None, frame_key
 
     def _draw_tooltip(self) -> bool:
         """Draw the tooltip of this frame on top of everything else.
@@ -260,11 +270,11 @@ class App:
         Returns:
             True if nothing of the previous frame's tooltip stays visible: there was none, or both have the same box.
         """
-        before = self.tooltip.box
-        self.tooltip.draw(self.window.canvas)
-        if self.tooltip.box is not None:
-            self.window.canvas.dirty_rects.append(self.tooltip.box)
-        return before is None or self.tooltip.box == before
+        before = self.tooltip_drawer.visible_box
+        self.tooltip_drawer.draw_tooltip(self.window.canvas)
+        if self.tooltip_drawer.visible_box is not None:
+            self.window.canvas.dirty_rects.append(self.tooltip_drawer.visible_box)
+        return before is None or self.tooltip_drawer.visible_box == before
 
     def _has_map_changed(self) -> bool:
         """Return whether any panel's map has changed since the last frame.
@@ -272,8 +282,11 @@ class App:
         Such a frame takes twice as long as others, both for the tick and for drawing the maps. The canvas therefore
         postpones the redraw of cached regions by one frame.
         """
-        before, self._map_versions = self._map_versions, [panel.world.grid.version for panel in self.session.run.panels]
-        return self._map_versions != before
+        before, self._last_map_versions = (
+            self._last_map_versions,
+            [panel.world.grid.version for panel in self.session.run.panels],
+        )
+        return self._last_map_versions != before
 
     def _frame_cache_key(self) -> object:
         """Return the cache key of this frame: the next frame may reuse cached regions if its key is equal.
@@ -283,15 +296,20 @@ class App:
             window, so that everything has to be drawn.
         """
         window, session = self.window, self.session
-        if overlay.has_overlay(window.desk):
+        if overlay.may_overlay_cover_regions(window.view_context):
             return None
-        window_state = window.surface, window.desk.palette, window.desk.map_view.layout, window.dialogs.open_one
-        activity = window.player.playback_state_text(), window.state.preparing
+        window_state = (
+            window.surface,
+            window.view_context.palette,
+            window.view_context.map_view.layout,
+            window.dialogs.current_dialog,
+        )
+        activity = window.player.playback_state_text(), window.ui_state.kinds_in_preparation
         return window_state, activity, session.picture_generation, session.focused_key, len(session.run.panels)
 
     def present_frame(self) -> None:
         """Copy the frame to the screen: the whole window after a full redraw, else only the redrawn rectangles."""
-        if self._full_redraw:
+        if self._was_full_redraw:
             pygame.display.flip()
         else:
             pygame.display.update(self.window.canvas.dirty_rects)

@@ -14,24 +14,24 @@ from pathlib import Path
 import pygame
 
 from agents.warm_up import CROWD_KIND, world_kernel_set
-from sim.commands import AddAgent
-from sim.files.scenario import Scenario
-from sim.kernels.ready import KernelSet, compile_missing_sets
+from files.scenario import Scenario
+from sim.jit.ready import KernelSet, compile_missing_kernel_sets
 from sim.params import ConfigError
-from sim.prepared import cancel_prefetching
-from sim.program import PROGRAM_COMMAND, ROOT
+from sim.prepared_data import cancel_prefetching
+from sim.system.program import PROGRAM_COMMAND, PROGRAM_FOLDER
+from sim.world_commands import AddAgent
 from ui.app import App
 from ui.draw.theme import PALETTES
-from ui.model import files
+from ui.frame_pacer import FramePacer
+from ui.model import opened_files
 from ui.model.autosave import AutosaveJournal, SettingsAutosave
-from ui.model.job import BackgroundJob, cancel_all_jobs
-from ui.model.notes import TutorialNotes
-from ui.model.preparing import agents_of_scenario, needs_prepared_data, prepare_data_of_scenario
+from ui.model.background_job import BackgroundJob, cancel_all_jobs
+from ui.model.data_preparation import agents_of_scenario, needs_prepared_data, prepare_data_of_scenario
 from ui.model.session import Session
 from ui.model.settings import Settings, load_settings
-from ui.pace import FramePacer
-from ui.status import StatusFile
-from ui.warmup import PictureCompiler, first_frame_kernel_sets
+from ui.model.tutorial_notes import TutorialNotes
+from ui.status_file import StatusFile
+from ui.warmup import PictureKernelCompiler, first_frame_kernel_sets
 from ui.widgets.canvas import Canvas
 
 _DESKTOP_RESERVE_PX = 72
@@ -44,11 +44,11 @@ WINDOW_CLASS = "backmove"  # window class (WM_CLASS), by which desktops group wi
 _REDRAW_EVENTS = (pygame.WINDOWEXPOSED, pygame.WINDOWSIZECHANGED)
 """Events after which the window has to be redrawn, because the system may have discarded its contents."""
 
-TERMINATED = 128 + signal.SIGTERM
+SIGTERM_EXIT_CODE = 128 + signal.SIGTERM
 """Exit code of the window after SIGTERM, equal to that of the commands `solve` and `run`."""
 
-_SCREENLESS_DRIVERS = ("dummy", "offscreen")  # names of the video drivers that SDL falls back to without a screen
-_WINDOWLESS_HINT = f"; `{PROGRAM_COMMAND} run FILE` and `{PROGRAM_COMMAND} record FILE` need no window"
+_SCREENLESS_VIDEO_DRIVERS = ("dummy", "offscreen")  # names of the video drivers that SDL falls back to without a screen
+_COMMANDS_WITHOUT_WINDOW_HINT = f"; `{PROGRAM_COMMAND} run FILE` and `{PROGRAM_COMMAND} record FILE` need no window"
 
 
 def open_window(settings: Settings) -> pygame.Surface:
@@ -64,26 +64,29 @@ def open_window(settings: Settings) -> pygame.Surface:
         ConfigError: There is no screen, or SDL cannot open a window.
     """
     os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")  # otherwise Windows scales the window, blurred
-    _name_window_class()
+    _set_window_class()
     try:
         pygame.display.init()
     except pygame.error as error:
-        raise ConfigError(f"the window cannot be opened: {error}{_WINDOWLESS_HINT}") from error
-    if pygame.display.get_driver() in _SCREENLESS_DRIVERS and not os.environ.get("SDL_VIDEODRIVER"):
-        raise ConfigError(f"the window cannot be opened: no screen was found (is DISPLAY set?){_WINDOWLESS_HINT}")
+        raise ConfigError(f"the window cannot be opened: {error}{_COMMANDS_WITHOUT_WINDOW_HINT}") from error
+    if pygame.display.get_driver() in _SCREENLESS_VIDEO_DRIVERS and not os.environ.get("SDL_VIDEODRIVER"):
+        raise ConfigError(
+            f"the window cannot be opened: no screen was found (is DISPLAY set?){_COMMANDS_WITHOUT_WINDOW_HINT}"
+        )
     pygame.font.init()
     pygame.key.set_repeat(300, 40)
     desktop = pygame.display.get_desktop_sizes()[0]
     usable_size = desktop[0], desktop[1] - _DESKTOP_RESERVE_PX
     size = tuple(min(a, b) for a, b in zip(settings.window_size, usable_size, strict=True))
-    pygame.display.set_icon(pygame.image.load(ROOT / "assets" / "icon.png"))  # required before the window is created
+    # Required before the window is created.
+    pygame.display.set_icon(pygame.image.load(PROGRAM_FOLDER / "assets" / "icon.png"))
     window = pygame.display.set_mode(size, pygame.RESIZABLE)
     _set_minimum_window_size((min(MIN_WINDOW_SIZE[0], size[0]), min(MIN_WINDOW_SIZE[1], size[1])))
     pygame.display.set_caption("Backmove")
     return window
 
 
-def _name_window_class() -> None:
+def _set_window_class() -> None:
     """Set the window class, by which desktops group windows and choose icons, unless the user has set it.
 
     The name of the started file, which pygame sets by default, is replaced.
@@ -107,34 +110,34 @@ class CompilationProgress:
     """Progress of compiling the kernels of the opened run, written by the thread that compiles them."""
 
     done: int = 0  # number of kernel groups compiled so far
-    total: int = 0  # number of kernel groups to compile
-    title: str = ""  # name of the kernel group that is being compiled
-    error: BaseException | None = None  # exception that ended the compiling thread
+    kernel_set_count: int = 0  # number of kernel groups to compile
+    current_set_title: str = ""  # name of the kernel group that is being compiled
+    compilation_error: BaseException | None = None  # exception that ended the compiling thread
 
-    def on_progress(self, part: KernelSet, done: int, total: int) -> None:
-        """Store the progress of the compilation, which `compile_missing_sets` reports before each group of kernels."""
-        self.title, self.done, self.total = part.title, done, total
+    def store_progress(self, part: KernelSet, done: int, total: int) -> None:
+        """Store the progress that `compile_missing_kernel_sets` reports before each group of kernels."""
+        self.current_set_title, self.done, self.kernel_set_count = part.title, done, total
 
-    def compile_kernel_groups(self, parts: Sequence[KernelSet]) -> None:
+    def compile_kernel_sets(self, parts: Sequence[KernelSet]) -> None:
         """Compile groups of kernels in a thread; store an exception for the main thread instead of raising it."""
         try:
-            compile_missing_sets(parts, self.on_progress)
+            compile_missing_kernel_sets(parts, self.store_progress)
         except BaseException as error:
-            self.error = error
+            self.compilation_error = error
 
     @property
-    def text(self) -> str:
+    def splash_text(self) -> str:
         """Return the text of the splash screen: which group of kernels is being compiled, such as "2 of 5".
 
         A single group is not numbered, because it is usually the one that is needed to read the file. How many groups
         follow is known only after that.
         """
-        count = f": {self.done + 1} of {self.total}" if self.total > 1 else ""
-        return f"Preparing {self.title}{count} (only the first time)" if self.total else ""
+        count = f": {self.done + 1} of {self.kernel_set_count}" if self.kernel_set_count > 1 else ""
+        return f"Preparing {self.current_set_title}{count} (only the first time)" if self.kernel_set_count else ""
 
     @property
     def share(self) -> float | None:
-        return self.done / self.total if self.total > 1 else None
+        return self.done / self.kernel_set_count if self.kernel_set_count > 1 else None
 
 
 def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, text: str, share: float | None) -> None:
@@ -151,10 +154,10 @@ def _draw_splash(window: pygame.Surface, canvas: Canvas, settings: Settings, tex
     canvas.begin_frame(window, palette, settings.ui_scale, (-1, -1))
     window.fill(palette.window)
     width, height = window.get_size()
-    canvas.text(
+    canvas.draw_text(
         (width // 2, height // 2 - canvas.to_px(24)), "Backmove", size=28, face="bold", align="centre", middle=True
     )
-    canvas.text(
+    canvas.draw_text(
         (width // 2, height // 2 + canvas.to_px(14)),
         text,
         size=14,
@@ -178,11 +181,11 @@ def _compile_with_splash(window: pygame.Surface, settings: Settings, parts: Sequ
         BaseException: The exception that ended the thread.
     """
     canvas, progress = Canvas(), CompilationProgress()
-    worker = threading.Thread(target=progress.compile_kernel_groups, args=(parts,), daemon=True)
+    worker = threading.Thread(target=progress.compile_kernel_sets, args=(parts,), daemon=True)
     worker.start()
     shown_share = None
     while worker.is_alive():
-        state = progress.text, progress.share
+        state = progress.splash_text, progress.share
         if state != shown_share or pygame.event.get(
             _REDRAW_EVENTS
         ):  # more frequent drawing would slow down the compilation
@@ -191,17 +194,17 @@ def _compile_with_splash(window: pygame.Surface, settings: Settings, parts: Sequ
         if any(event.type == pygame.QUIT for event in pygame.event.get(pygame.QUIT)):
             raise SystemExit(0)
         worker.join(0.05)
-    if progress.error is not None:
-        raise progress.error
+    if progress.compilation_error is not None:
+        raise progress.compilation_error
 
 
 def _compile_run_kernels(
-    window: pygame.Surface, settings: Settings, painter: PictureCompiler, agent_kinds: Sequence[str]
+    window: pygame.Surface, settings: Settings, painter: PictureKernelCompiler, agent_kinds: Sequence[str]
 ) -> None:
     """Compile the kernels that the first frames of a run with these kinds of agents call."""
-    painter.request_agent_kinds(agent_kinds)
+    painter.send_agent_kinds(agent_kinds)
     _compile_with_splash(window, settings, first_frame_kernel_sets(agent_kinds))
-    painter.stop_process()
+    painter.stop_compiler_process()
 
 
 def prepare_agent_data(window: pygame.Surface, settings: Settings, scenario: Scenario) -> bool:
@@ -216,7 +219,7 @@ def prepare_agent_data(window: pygame.Surface, settings: Settings, scenario: Sce
     if not needs_prepared_data(agents_of_scenario(scenario)):
         return True
     canvas, job = Canvas(), BackgroundJob(lambda job: prepare_data_of_scenario(scenario, job.report_progress))
-    while not job.wait(0.05):
+    while not job.wait_until_done(0.05):
         _draw_splash(window, canvas, settings, "Computing what the agents need (Esc cancels)", job.share or 0.0)
         for event in pygame.event.get((pygame.QUIT, pygame.KEYDOWN)):
             if event.type == pygame.QUIT:
@@ -228,16 +231,18 @@ def prepare_agent_data(window: pygame.Surface, settings: Settings, scenario: Sce
     return True
 
 
-def agent_kinds_of_file(opened: "files.OpenedFile") -> list[str]:
+def agent_kinds_of_file(opened: "opened_files.OpenedFile") -> list[str]:
     """Return the kinds of all agents of a run, also of those that join later, and `CROWD_KIND` if there are groups."""
-    joining_kinds = [edit.command.config.kind for edit in opened.scenario.edits if isinstance(edit.command, AddAgent)]
+    joining_kinds = [
+        edit.command.config.kind for edit in opened.scenario.timed_commands if isinstance(edit.command, AddAgent)
+    ]
     has_crowds = any(config.group for config in opened.scenario.agents)
     return [*(config.kind for config in opened.scenario.agents), *joining_kinds, *([CROWD_KIND] if has_crowds else [])]
 
 
-def open_first_file(path: Path | None) -> "files.OpenedFile":
+def open_first_file(path: Path | None) -> "opened_files.OpenedFile":
     """Open the given file, or the first example of the gallery if none is given."""
-    return files.open_any_file(path if path is not None else files.example_files()[0])
+    return opened_files.open_any_file(path if path is not None else opened_files.example_files()[0])
 
 
 def run_until_closed(path: Path | None = None) -> int:
@@ -247,7 +252,7 @@ def run_until_closed(path: Path | None = None) -> int:
         path: File to open; None: the first example of the gallery.
 
     Returns:
-        Exit code of the program: 0, 1 after repeated errors, or `TERMINATED` after SIGTERM.
+        Exit code of the program: 0, 1 after repeated errors, or `SIGTERM_EXIT_CODE` after SIGTERM.
 
     Raises:
         ConfigError: The window or the file cannot be opened.
@@ -269,26 +274,26 @@ def _run_on_surface(
         cancel_all_jobs()
         raise
     app = App(Session(opened.scenario), settings, surface)
-    _begin_session(app, opened, path, stopped or settings_problem)
+    _begin_opened_run(app, opened, path, stopped or settings_problem)
     kept_settings = SettingsAutosave(
         settings, app.window.copy_window_state_to_settings, notify_user=app.window.notify_user
     )
     try:
         _run_main_loop(app, kept_settings)
     except Exception as error:
-        app.recovery.handle_error("finishing a frame", error)
+        app.error_recovery.handle_error("finishing a frame", error)
         return _exit_after_crash(app)
     except KeyboardInterrupt:  # Ctrl+C in the terminal: the journal stays on disk, so the session can be restored
         _close_background_work(app)
         raise
-    if app.recovery.should_abort_program:
+    if app.error_recovery.should_abort_program:
         return _exit_after_crash(app)
     kept_settings.close()
-    is_journal_needed = app.window.is_terminated and app.session.unsaved.has_changes
+    is_journal_needed = app.window.is_terminated and app.session.unsaved_work.has_unsaved_changes
     if app.autosave_journal is not None and not is_journal_needed:
         app.autosave_journal.close()
     _close_background_work(app)
-    return TERMINATED if app.window.is_terminated else 0
+    return SIGTERM_EXIT_CODE if app.window.is_terminated else 0
 
 
 @contextmanager
@@ -308,18 +313,17 @@ def _close_on_sigterm() -> Iterator[None]:
 
 def _open_first_run(
     surface: pygame.Surface, settings: Settings, path: Path | None
-) -> tuple["files.OpenedFile", Path | None, str]:
+) -> tuple["opened_files.OpenedFile", Path | None, str]:
     """Open the first file and make its kernels and prepared data ready.
 
     Returns:
         The opened file, its path (None for an example), and a message that explains why another file than the given
         one was opened ("" if the given file was opened).
     """
-    painter, stopped = PictureCompiler(), ""
+    painter, stopped = PictureKernelCompiler(), ""
     try:
-        _compile_with_splash(
-            surface, settings, [world_kernel_set()]
-        )  # kernels of the world, some of which are needed to open a file
+        # Kernels of the world, some of which are needed to open a file.
+        _compile_with_splash(surface, settings, [world_kernel_set()])
         opened = open_first_file(path)
         _compile_run_kernels(surface, settings, painter, agent_kinds_of_file(opened))
         if not prepare_agent_data(surface, settings, opened.scenario):
@@ -328,11 +332,13 @@ def _open_first_run(
             _compile_run_kernels(surface, settings, painter, agent_kinds_of_file(opened))
             prepare_agent_data(surface, settings, opened.scenario)
     finally:
-        painter.stop_process()
+        painter.stop_compiler_process()
     return opened, path, stopped
 
 
-def _begin_session(app: App, opened: "files.OpenedFile", path: Path | None, settings_problem: str | None) -> None:
+def _begin_opened_run(
+    app: App, opened: "opened_files.OpenedFile", path: Path | None, settings_problem: str | None
+) -> None:
     """Prepare the opened run for the main loop: apply the file, offer unsaved work, start journal and compilation.
 
     Args:
@@ -342,24 +348,24 @@ def _begin_session(app: App, opened: "files.OpenedFile", path: Path | None, sett
         settings_problem: Message to show; None or "": no message.
     """
     window, settings = app.window, app.window.settings
-    window.document_opener.apply_opened_parts(opened)
-    window.document_opener.own_agents.add_named_agents()
+    window.document_opener.apply_opened_file_parts(opened)
+    window.document_opener.agent_file_poller.add_named_agents()
     app.session.path = path
     if settings_problem:
         window.notify_user(settings_problem)
     window.document_opener.offer_crashed_session()
-    window.recording.offer_interrupted_recordings(is_busy=window.dialogs.open_one is not None)
+    window.recording_controller.offer_interrupted_recordings(is_busy=window.dialogs.current_dialog is not None)
     app.autosave_journal = AutosaveJournal(app.session)
     if path is not None:
         settings.add_recent_file(path)
-    elif window.dialogs.open_one is None:
+    elif window.dialogs.current_dialog is None:
         window.player.play()
-        window.state.notes = TutorialNotes(settings.closed_notes)
+        window.ui_state.tutorial_notes = TutorialNotes(settings.closed_notes)
     gc.collect()
     gc.freeze()  # else a full garbage collection, which visits the compiler's objects, takes 25 ms of a frame
     window.player.may_postpone_ticks = True
     app.kernel_preparation.start_compiling_process()
-    app.recovery.switch_on_recovery()
+    app.error_recovery.switch_on_recovery()
 
 
 def _exit_after_crash(app: App) -> int:
@@ -367,14 +373,18 @@ def _exit_after_crash(app: App) -> int:
 
     The journal stays on disk, so that the next start offers to restore the session.
     """
-    app.recovery.write_crash_report()
+    app.error_recovery.write_crash_report()
     _close_background_work(app)
     return 1
 
 
 def _close_background_work(app: App) -> None:
     """Close the window and stop background work; the process of a recording finishes its file by itself."""
-    in_background = app.kernel_preparation.close, app.window.stop_background_experiment, app.window.recording.close
+    in_background = (
+        app.kernel_preparation.close,
+        app.window.stop_background_experiment,
+        app.window.recording_controller.close,
+    )
     for end in (*in_background, pygame.quit, cancel_prefetching, cancel_all_jobs):
         with suppress(Exception):  # the component that caused a crash may fail again while it is closed
             end()
@@ -382,12 +392,12 @@ def _close_background_work(app: App) -> None:
 
 def _run_main_loop(app: App, kept_settings: SettingsAutosave) -> None:
     """Run one frame after another until the window is closed or too many frames in a row have failed."""
-    app.draw()  # the first drawing shows the run before its first tick
+    app.draw_window()  # the first drawing shows the run before its first tick
     pace, status = FramePacer(), StatusFile()
-    while app.window.is_open and not app.recovery.should_abort_program:
-        app.frame(pace.begin_frame())
+    while app.window.is_window_open and not app.error_recovery.should_abort_program:
+        app.run_frame(pace.begin_frame())
         status.write_status(app)
-        kept_settings.save_if_changed()
+        kept_settings.save_settings_if_changed()
         pygame.display.set_caption(
             f"Backmove - {app.session.run.scenario.title}{' *' if app.session.has_unsaved_edits else ''}"
         )

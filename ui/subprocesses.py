@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sim.program import ROOT
+from sim.system.program import PROGRAM_FOLDER
 
-NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+NO_EXTRA_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 def detached_popen_options(platform: str = sys.platform, *, is_idle: bool = False) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def detached_popen_options(platform: str = sys.platform, *, is_idle: bool = Fals
 
 
 def start_detached_module(
-    module: str, *arguments: str, is_idle: bool = False, variables: Mapping[str, str] = NO_VARIABLES, **pipes: Any
+    module: str, *arguments: str, is_idle: bool = False, variables: Mapping[str, str] = NO_EXTRA_VARIABLES, **pipes: Any
 ) -> "subprocess.Popen[bytes]":
     """Start `python -m module` as a detached subprocess with the same folders and caches as this program.
 
@@ -44,7 +44,9 @@ def start_detached_module(
     """
     environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1", **variables}
     command = [sys.executable, "-m", module, *arguments]
-    return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes, **detached_popen_options(is_idle=is_idle))
+    return subprocess.Popen(
+        command, cwd=PROGRAM_FOLDER, env=environment, **pipes, **detached_popen_options(is_idle=is_idle)
+    )
 
 
 def set_idle_priority() -> None:

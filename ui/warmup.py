@@ -1,6 +1,6 @@
 """Compilation of the kernels that the window needs: first those of the opened run, then all others in the background.
 
-A part is a group of kernels that are compiled together, with a key and a title (sim/kernels/ready.py).
+A part is a group of kernels that are compiled together, with a key and a title (sim/jit/ready.py).
 
 `python -m ui.warmup` compiles everything. The window starts it as a subprocess and may write keys of parts to its
 standard input, one a line; these parts are compiled next. When its standard input is closed, the subprocess ends after
@@ -20,7 +20,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TextIO
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from agents.warm_up import (
     CROWD_KIND,
     agent_creation_kernel_set,
@@ -29,10 +29,10 @@ from agents.warm_up import (
     build_tiny_world,
     world_kernel_set,
 )
-from sim.commands import EditCells
-from sim.kernels.jit import ONLY_DRAWING_VARIABLE
-from sim.kernels.ready import KernelSet, compile_missing_sets, is_kernel_set_compiled
+from sim.jit.decorators import ONLY_DRAWING_VARIABLE
+from sim.jit.ready import KernelSet, compile_missing_kernel_sets, is_kernel_set_compiled
 from sim.time.timeline import Timeline
+from sim.world_commands import EditCells
 from ui import subprocesses
 from ui.draw.warm_pictures import (
     compile_all_picture_kernels,
@@ -45,30 +45,30 @@ def _first_picture_kernel_set(kind: str, key: str) -> KernelSet:
     return KernelSet(key, "map drawing", lambda: compile_first_picture_kernels(kind))
 
 
-FIRST_PICTURE_PART = _first_picture_kernel_set("tb-wa", "first-picture")
-LEARNERS_PICTURE_PART = _first_picture_kernel_set("lrta", "first-picture-learning")
-CROWD_PICTURE_PART = KernelSet("crowd-picture", "crowd drawing", compile_crowd_picture_kernels)
-DRAWING_PART = KernelSet("drawing", "all other drawing", compile_all_picture_kernels)
+FIRST_PICTURE_KERNELS = _first_picture_kernel_set("tb-wa", "first-picture")
+LEARNING_AGENT_PICTURE_KERNELS = _first_picture_kernel_set("lrta", "first-picture-learning")
+CROWD_PICTURE_KERNELS = KernelSet("crowd-picture", "crowd drawing", compile_crowd_picture_kernels)
+OTHER_DRAWING_KERNELS = KernelSet("drawing", "all other drawing", compile_all_picture_kernels)
 
 
 def _compile_timeline_kernels() -> None:
     """Call the kernels of the timeline once, so that they are compiled."""
     line = Timeline(partial(build_tiny_world, watched=True))
-    line.insert(1, EditCells(blocked=(1,)))
+    line.insert_command(1, EditCells(blocked_cells=(1,)))
     line.advance(3)
 
 
-TIMELINE_PART = KernelSet("time", "the timeline", _compile_timeline_kernels)
+TIMELINE_KERNELS = KernelSet("time", "the timeline", _compile_timeline_kernels)
 
 
 def first_picture_kernel_sets(agent_kinds: Iterable[str]) -> list[KernelSet]:
     """Return the groups of drawing kernels that the first frame of a run with these agents needs."""
     agent_kinds = list(agent_kinds)
-    learns = any(SPECS_BY_KEY[kind].keeps_h for kind in agent_kinds if kind in SPECS_BY_KEY)
+    learns = any(AGENT_SPECS_BY_KEY[kind].keeps_h for kind in agent_kinds if kind in AGENT_SPECS_BY_KEY)
     return [
-        FIRST_PICTURE_PART,
-        *([LEARNERS_PICTURE_PART] if learns else []),
-        *([CROWD_PICTURE_PART] if CROWD_KIND in agent_kinds else []),
+        FIRST_PICTURE_KERNELS,
+        *([LEARNING_AGENT_PICTURE_KERNELS] if learns else []),
+        *([CROWD_PICTURE_KERNELS] if CROWD_KIND in agent_kinds else []),
     ]
 
 
@@ -77,13 +77,13 @@ def first_frame_kernel_sets(agent_kinds: Iterable[str]) -> list[KernelSet]:
     agent_kinds = list(agent_kinds)
     return [
         world_kernel_set(),
-        TIMELINE_PART,
+        TIMELINE_KERNELS,
         *agent_kernel_sets(agent_kinds, watched=True),
         *first_picture_kernel_sets(agent_kinds),
     ]
 
 
-class PictureCompiler:
+class PictureKernelCompiler:
     """Subprocess that compiles the drawing kernels of the first frame while this process compiles the simulation.
 
     The subprocess starts before the run is known, because every run draws a map. Once the file is open, it gets the
@@ -91,33 +91,33 @@ class PictureCompiler:
     """
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._start_process_if_useful(())
+        self._compiler_process: subprocess.Popen[bytes] | None = None
+        self._start_process_if_kernels_missing(())
 
-    def request_agent_kinds(self, agent_kinds: Iterable[str]) -> None:
+    def send_agent_kinds(self, agent_kinds: Iterable[str]) -> None:
         """Send the subprocess the kinds of the opened run's agents, after starting it if it is not running yet."""
         agent_kinds = list(agent_kinds)
-        if self._process is None:
-            self._start_process_if_useful(agent_kinds)
-        if self._process is None or self._process.stdin is None:
+        if self._compiler_process is None:
+            self._start_process_if_kernels_missing(agent_kinds)
+        if self._compiler_process is None or self._compiler_process.stdin is None:
             return
         with suppress(OSError):  # if the subprocess has ended, this process compiles the missing kernels itself
-            self._process.stdin.write(" ".join(agent_kinds).encode() + b"\n")
-            self._process.stdin.close()
+            self._compiler_process.stdin.write(" ".join(agent_kinds).encode() + b"\n")
+            self._compiler_process.stdin.close()
 
-    def stop_process(self) -> None:
-        if self._process is None:
+    def stop_compiler_process(self) -> None:
+        if self._compiler_process is None:
             return
-        self._process.kill()
-        self._process.communicate()  # wait for the end of the subprocess, and close the pipe to it
-        self._process = None
+        self._compiler_process.kill()
+        self._compiler_process.communicate()  # wait for the end of the subprocess, and close the pipe to it
+        self._compiler_process = None
 
-    def _start_process_if_useful(self, agent_kinds: Sequence[str]) -> None:
+    def _start_process_if_kernels_missing(self, agent_kinds: Sequence[str]) -> None:
         """Start the subprocess if drawing kernels are missing, and so are other kernels for this process to compile."""
         missing = [part.key for part in first_frame_kernel_sets(agent_kinds) if not is_kernel_set_compiled(part.key)]
         pictures = [part.key for part in first_picture_kernel_sets(agent_kinds) if part.key in missing]
         if pictures and len(missing) > len(pictures):
-            self._process = subprocesses.start_detached_module(
+            self._compiler_process = subprocesses.start_detached_module(
                 *("ui.warmup", "pictures"),
                 variables={ONLY_DRAWING_VARIABLE: "1"},
                 stdin=subprocess.PIPE,
@@ -132,24 +132,24 @@ def compile_picture_kernels(kind_stream: TextIO) -> None:
     Args:
         kind_stream: Stream with one line of agent kinds, separated by spaces.
     """
-    compile_missing_sets(first_picture_kernel_sets(()))
-    compile_missing_sets(first_picture_kernel_sets(kind_stream.readline().split()))
+    compile_missing_kernel_sets(first_picture_kernel_sets(()))
+    compile_missing_kernel_sets(first_picture_kernel_sets(kind_stream.readline().split()))
 
 
 def all_kernel_sets() -> list[KernelSet]:
     """Return all groups of kernels that the window may need, in the order in which they are compiled."""
-    pictures = [FIRST_PICTURE_PART, LEARNERS_PICTURE_PART, CROWD_PICTURE_PART]
+    pictures = [FIRST_PICTURE_KERNELS, LEARNING_AGENT_PICTURE_KERNELS, CROWD_PICTURE_KERNELS]
     return [
         world_kernel_set(),
-        TIMELINE_PART,
+        TIMELINE_KERNELS,
         agent_creation_kernel_set(),
         *pictures,
         *all_agent_kernel_sets(watched=True),
-        DRAWING_PART,
+        OTHER_DRAWING_KERNELS,
     ]
 
 
-def is_everything_compiled() -> bool:
+def are_all_kernels_compiled() -> bool:
     return all(is_kernel_set_compiled(part.key) for part in all_kernel_sets())
 
 
@@ -160,7 +160,7 @@ def compile_kernels_in_background(key_stream: TextIO) -> None:
         key_stream: Stream with one key in each line, such as standard input.
     """
     requested_keys: SimpleQueue[str | None] = SimpleQueue()
-    threading.Thread(target=_read_requested_keys, args=(key_stream, requested_keys), daemon=True).start()
+    threading.Thread(target=_read_requested_set_keys, args=(key_stream, requested_keys), daemon=True).start()
     missing = {part.key: part for part in all_kernel_sets() if not is_kernel_set_compiled(part.key)}
     while missing:
         key = next(iter(missing))
@@ -169,10 +169,10 @@ def compile_kernels_in_background(key_stream: TextIO) -> None:
                 key = requested_key if requested_key in missing else key
             return
         except Empty:
-            compile_missing_sets([missing.pop(key)])
+            compile_missing_kernel_sets([missing.pop(key)])
 
 
-def _read_requested_keys(key_stream: TextIO, requested_keys: "SimpleQueue[str | None]") -> None:
+def _read_requested_set_keys(key_stream: TextIO, requested_keys: "SimpleQueue[str | None]") -> None:
     """Put each key that is read from the stream `key_stream` into a queue, and None when the stream is closed."""
     for line in key_stream:
         requested_keys.put(line.strip())

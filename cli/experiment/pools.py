@@ -21,7 +21,7 @@ from typing import Any
 
 from cli.experiment import worker
 from sim.params import ConfigError, Param
-from sim.program import ROOT
+from sim.system.program import PROGRAM_FOLDER
 
 JOBS = Param("jobs", int, 1, "number of processes on this machine", 1, 1024)
 _CONNECT_S = 10.0  # timeout for connecting to a scheduler, in seconds
@@ -52,7 +52,7 @@ def processor_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def choose_executor(cluster: str | None, jobs: int, folder: Path, niceness: int = 0) -> ExecutorFactory:
+def choose_executor_factory(cluster: str | None, jobs: int, folder: Path, niceness: int = 0) -> ExecutorFactory:
     """Return the pool that the command line asks for.
 
     Args:
@@ -66,21 +66,21 @@ def choose_executor(cluster: str | None, jobs: int, folder: Path, niceness: int 
         ConfigError: The cluster cannot be reached, or a package for it is missing.
     """
     if cluster is None:
-        return _local_pool(jobs, niceness)
+        return _local_executor_factory(jobs, niceness)
     if cluster.startswith(("tcp://", "tls://")):
-        return _dask_pool(cluster)
+        return _dask_executor_factory(cluster)
     if cluster in ("slurm", "slurm-local"):
-        return _slurm_pool(folder, cluster)
+        return _slurm_executor_factory(folder, cluster)
     raise ConfigError(f"experiment: --cluster: expected tcp://HOST:PORT or slurm, got {cluster!r}")
 
 
-def _local_pool(jobs: int, niceness: int) -> ExecutorFactory:
+def _local_executor_factory(jobs: int, niceness: int) -> ExecutorFactory:
     if jobs == 1 and not niceness:
         return ExecutorFactory(InProcessExecutor, lambda executor: 1, "in this process")
     context = multiprocessing.get_context("spawn")
 
     def make() -> Executor:
-        return ProcessPoolExecutor(jobs, context, worker.initialise_process, (niceness,))
+        return ProcessPoolExecutor(jobs, context, worker.initialise_worker_process, (niceness,))
 
     return ExecutorFactory(make, lambda executor: jobs + 1, f"{jobs} processes")
 
@@ -97,7 +97,7 @@ class InProcessExecutor(Executor):
         return future
 
 
-def _dask_pool(address: str) -> ExecutorFactory:
+def _dask_executor_factory(address: str) -> ExecutorFactory:
     executors = [_DaskExecutor(address)]  # connected now, so that a missing scheduler is reported before any work
 
     def make() -> Executor:
@@ -112,12 +112,12 @@ def _dask_pool(address: str) -> ExecutorFactory:
 
 @dataclass(frozen=True)
 class _DeferredCall:
-    """Call that is run by unpickling it: `pickle.loads` of a pickled _Call returns the result of `work`."""
+    """Call that is run by unpickling it: `pickle.loads` of its pickle returns the result of `deferred_function`."""
 
-    work: Callable[[], Any]
+    deferred_function: Callable[[], Any]
 
     def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
-        return self.work, ()
+        return self.deferred_function, ()
 
 
 class _DaskExecutor(Executor):
@@ -173,7 +173,7 @@ def _silence_client() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _slurm_pool(folder: Path, cluster: str) -> ExecutorFactory:
+def _slurm_executor_factory(folder: Path, cluster: str) -> ExecutorFactory:
     try:
         import submitit
     except ImportError:
@@ -181,7 +181,7 @@ def _slurm_pool(folder: Path, cluster: str) -> ExecutorFactory:
     if cluster == "slurm" and submitit.SlurmExecutor.affinity() < 0:
         raise ConfigError("experiment: --cluster slurm: expected a machine with Slurm, got one without srun")
 
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(PROGRAM_FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # jobs inherit the variable, so that they can import this program
 
     def make() -> Executor:
@@ -195,7 +195,7 @@ def _slurm_pool(folder: Path, cluster: str) -> ExecutorFactory:
 class _SlurmExecutor(Executor):
     """Executor for a queue of submitit; a thread polls its jobs and completes their futures."""
 
-    _POLL_S = 0.5  # interval of polling in seconds
+    _POLL_INTERVAL_S = 0.5  # interval of polling in seconds
 
     def __init__(self, queue: Any) -> None:
         self._queue = queue
@@ -213,7 +213,7 @@ class _SlurmExecutor(Executor):
 
     def _poll_jobs(self) -> None:
         while self._is_open:
-            time.sleep(self._POLL_S)
+            time.sleep(self._POLL_INTERVAL_S)
             with self._lock:
                 done = [pair for pair in self._unfinished_jobs if pair[0].done()]
                 self._unfinished_jobs = [pair for pair in self._unfinished_jobs if pair not in done]

@@ -11,12 +11,12 @@ from functools import lru_cache
 from multiprocessing import parent_process
 
 from agents.own_files import SentVersion, load_files_of_parent, register_received_agents
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from agents.warm_up import has_agent_kernels, warm_up_agent
-from sim.experiments.code_version import code_version
-from sim.experiments.job_runner import ResultLine, RunFailure, agent_config_of_run, run_task
-from sim.experiments.plan import WorkerTask
-from sim.experiments.problems import CompressedMap
+from experiments.code_version import code_version
+from experiments.job_runner import ResultLine, RunFailure, agent_config_of_run, run_task
+from experiments.plan import WorkerTask
+from experiments.problems import CompressedMap
 from sim.grid import Grid
 from sim.params import ConfigError
 
@@ -26,7 +26,7 @@ TaskResult = tuple[list[ResultLine], list[RunFailure]]
 load_files_of_parent()
 
 
-def initialise_process(niceness: int = 0) -> None:
+def initialise_worker_process(niceness: int = 0) -> None:
     """Initialise a process of the pool.
 
     The process ignores Ctrl+C, which the driver (the process with the engine) handles, and exits when the driver exits.
@@ -69,7 +69,7 @@ def compute_task(task: WorkerTask, own: Sequence[SentVersion] = ()) -> TaskResul
         )
     register_received_agents(own)
     _warm_up_agents(task)
-    return run_task(task, SPECS_BY_KEY, time.thread_time, _unpacked_map(task.board), time.process_time)
+    return run_task(task, AGENT_SPECS_BY_KEY, time.thread_time, _unpacked_map(task.packed_map), time.process_time)
 
 
 def compute_task_pickled(task: WorkerTask, own: Sequence[SentVersion] = ()) -> bytes:

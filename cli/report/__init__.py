@@ -9,29 +9,29 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
-from agents.registry import SPECS_BY_KEY
+from agents.registry import AGENT_SPECS_BY_KEY
 from cli.arguments import CommandParser
 from cli.progress import ProgressBar
 from cli.report.figures import save_chart
-from cli.report.page import ExperimentReport, report_page, report_section
-from sim.experiments.claims import check_claim
-from sim.experiments.report_charts import ChartData, chart_of_figure, standard_charts
-from sim.experiments.report_layout import FigureSpec, file_name_key
-from sim.experiments.report_tables import (
+from cli.report.page import ExperimentReport, report_markdown_section, report_page
+from experiments.claims import check_claim
+from experiments.report_charts import ChartData, chart_of_figure, standard_charts
+from experiments.report_layout import FigureSpec, file_name_key
+from experiments.report_tables import (
     comparison_table,
     create_specified_table,
     disqualified_settings_table,
     settings_table,
 )
-from sim.experiments.result_frame import PROBLEM_COLUMNS, ResultFrame
-from sim.experiments.specification import parse_report_content
-from sim.experiments.store import ResultStore, open_store_for_reading
-from sim.experiments.table_formats import ReportTable, table_as_csv, table_as_latex
-from sim.files.disk import create_folder, write_file_atomically
+from experiments.result_frame import PROBLEM_COLUMNS, ResultFrame
+from experiments.specification import parse_report_content
+from experiments.store import ResultStore, open_store_for_reading
+from experiments.table_formats import ReportTable, table_as_csv, table_as_latex
+from files.disk import create_folder, write_file_atomically
 from sim.params import ConfigError, escape_unprintable
-from sim.program import ASSETS, PROGRAM_COMMAND, ROOT
+from sim.system.program import ASSETS_FOLDER, PROGRAM_COMMAND, PROGRAM_FOLDER
 
-NAMES = {key: spec.name for key, spec in SPECS_BY_KEY.items()}
+AGENT_NAMES = {key: spec.name for key, spec in AGENT_SPECS_BY_KEY.items()}
 _MAX_LINES = 10  # maximum number of left-out parts that are printed to standard error; the page lists all of them
 _S = TypeVar("_S")
 _T = TypeVar("_T")
@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
     with open_store_for_reading(folder) as store:
         report = create_report(store, is_short=args.markdown)
     if args.markdown:
-        print(report_section(report))
+        print(report_markdown_section(report))
         _print_left_out_parts(report)
         return 0
     target = Path(args.output) if args.output else folder / "report"
@@ -66,27 +66,27 @@ def create_report(store: ResultStore, is_short: bool = False) -> ExperimentRepor
     Raises:
         ConfigError: There are no finished runs, or the results are damaged.
     """
-    frame = store.frame()
+    frame = store.load_frame()
     if not len(frame):
         raise ConfigError(f"{store.folder}: expected finished runs, got none")
     spec = parse_report_content(store.metadata_value("specification"), f"{store.metadata_value('name')}.yaml")
-    left_out = [*spec.left_out]
+    left_out = [*spec.omission_messages]
     with _without_warnings():
-        verdicts = _compute_possible_items(
+        verdicts = _compute_items_without_errors(
             spec.claims, lambda claim: f"claim '{claim.text}'", lambda c: check_claim(c, frame), left_out
         )
-        tables = _compute_possible_items(
+        tables = _compute_items_without_errors(
             [*enumerate(spec.tables, 1)],
             lambda item: f"table {item[0]} '{item[1].title}'" if item[1].title else f"table {item[0]}",
-            lambda item: create_specified_table(*item, frame, NAMES),
+            lambda item: create_specified_table(*item, frame, AGENT_NAMES),
             left_out,
         )
-        charts = _compute_possible_items(
-            spec.figures, _figure_name, lambda figure: chart_of_figure(figure, frame, NAMES), left_out
+        charts = _compute_items_without_errors(
+            spec.figures, _figure_name, lambda figure: chart_of_figure(figure, frame, AGENT_NAMES), left_out
         )
-        more, drawn = ([], []) if is_short else _standard_parts(frame, spec.cutoff, left_out)
+        more, drawn = ([], []) if is_short else _standard_tables_and_charts(frame, spec.cutoff, left_out)
         problems = len(frame.rows_by_group([*PROBLEM_COLUMNS]))
-    done, total = store.count()
+    done, total = store.progress_counts()
     size = ", in its small size" if store.metadata_value("size") == "small" else ""
     summary = f"{done:,} of {total:,} runs on {problems:,} problems{size}"
     texts = (_specification_file(store), spec.title or spec.name, spec.paper, spec.note, summary)
@@ -98,20 +98,24 @@ def _figure_name(figure: FigureSpec | ChartData) -> str:
     return f"figure '{figure.name}'"
 
 
-def _standard_parts(frame: ResultFrame, cutoff: int, left_out: list[str]) -> tuple[list[ReportTable], list[ChartData]]:
+def _standard_tables_and_charts(
+    frame: ResultFrame, cutoff: int, left_out: list[str]
+) -> tuple[list[ReportTable], list[ChartData]]:
     """Return the standard tables and figures of every experiment."""
     last = frame.filter_rows({"last_trial": 1})
     makers: dict[str, Callable[[], ReportTable | None]] = {
-        "table of all settings": lambda: settings_table(last, NAMES),
-        "table of the cut-off": lambda: disqualified_settings_table(last, cutoff, NAMES),
-        "table of comparisons": lambda: comparison_table(last, NAMES),
+        "table of all settings": lambda: settings_table(last, AGENT_NAMES),
+        "table of the cut-off": lambda: disqualified_settings_table(last, cutoff, AGENT_NAMES),
+        "table of comparisons": lambda: comparison_table(last, AGENT_NAMES),
     }
-    tables = _compute_possible_items([*makers], str, lambda name: makers[name](), left_out)
-    charts = _compute_possible_items(["usual figures"], str, lambda _: standard_charts(last, NAMES), left_out)
+    tables = _compute_items_without_errors([*makers], str, lambda name: makers[name](), left_out)
+    charts = _compute_items_without_errors(
+        ["usual figures"], str, lambda _: standard_charts(last, AGENT_NAMES), left_out
+    )
     return [table for table in tables if table is not None and table.rows], [*chain.from_iterable(charts)]
 
 
-def _compute_possible_items(
+def _compute_items_without_errors(
     items: Sequence[_S], named: Callable[[_S], str], make: Callable[[_S], _T], left_out: list[str]
 ) -> list[_T]:
     """Return the results of `make` for all items; items for which `make` fails are left out.
@@ -155,11 +159,11 @@ def charts_with_unique_names(charts: Sequence[ChartData]) -> list[ChartData]:
 def _specification_file(store: ResultStore) -> str:
     """Return the specification as an argument of commands: its path if the program contains it, else its file name."""
     path = Path(store.metadata_value("folder"), f"{store.metadata_value('name')}.yaml")
-    if path.is_relative_to(ASSETS):
-        return path.relative_to(ROOT).as_posix()
-    shipped = ASSETS / "experiments" / path.name  # another checkout of the program may have made the results
+    if path.is_relative_to(ASSETS_FOLDER):
+        return path.relative_to(PROGRAM_FOLDER).as_posix()
+    shipped = ASSETS_FOLDER / "experiments" / path.name  # another checkout of the program may have made the results
     if shipped.is_file() and shipped.read_text(encoding="utf-8") == store.metadata_value("specification"):
-        return shipped.relative_to(ROOT).as_posix()
+        return shipped.relative_to(PROGRAM_FOLDER).as_posix()
     return path.name
 
 
@@ -174,13 +178,13 @@ def write_report(report: ExperimentReport, target: Path, progress: ProgressBar) 
     write_file_atomically(target / "index.html", report_page(report, target / "figures").encode())
     progress.clear_bar()
     for verdict in report.verdicts:
-        print(f"{verdict.label}: {verdict.claim.text} ({verdict.measured})", file=sys.stderr)
+        print(f"{verdict.label}: {verdict.claim.text} ({verdict.measured_text})", file=sys.stderr)
     _print_left_out_parts(report)
 
 
 def _write_figures(report: ExperimentReport, folder: Path, progress: ProgressBar) -> ExperimentReport:
     """Write the files of all figures; return the report without the figures that could not be drawn."""
-    left_out = [*report.left_out]
+    left_out = [*report.left_out_parts]
 
     def saved(item: tuple[int, ChartData]) -> ChartData:
         number, chart = item
@@ -190,15 +194,15 @@ def _write_figures(report: ExperimentReport, folder: Path, progress: ProgressBar
         return chart
 
     with _without_warnings():
-        charts = _compute_possible_items(
+        charts = _compute_items_without_errors(
             [*enumerate(report.charts)], lambda item: _figure_name(item[1]), saved, left_out
         )
-    return replace(report, charts=charts, left_out=left_out)
+    return replace(report, charts=charts, left_out_parts=left_out)
 
 
 def _print_left_out_parts(report: ExperimentReport) -> None:
     """Print the left-out parts of a report to standard error."""
-    for text in report.left_out[:_MAX_LINES]:
+    for text in report.left_out_parts[:_MAX_LINES]:
         print(escape_unprintable(f"left out: {text}"), file=sys.stderr)
-    if len(report.left_out) > _MAX_LINES:
-        print(f"and {len(report.left_out) - _MAX_LINES:,} more, which the report lists", file=sys.stderr)
+    if len(report.left_out_parts) > _MAX_LINES:
+        print(f"and {len(report.left_out_parts) - _MAX_LINES:,} more, which the report lists", file=sys.stderr)

@@ -9,8 +9,8 @@ from typing import Any
 import matplotlib
 import numpy as np
 
-from sim.experiments.report_charts import ChartData, ChartSeries
-from sim.files.disk import write_file_atomically
+from experiments.report_charts import ChartData, ChartSeries
+from files.disk import write_file_atomically
 
 matplotlib.use("Agg")  # prevents matplotlib from choosing a backend with a window
 
@@ -21,7 +21,7 @@ from matplotlib.ticker import Formatter, FuncFormatter, MaxNLocator
 FORMATS = ("svg", "pdf", "png")
 SIZE_IN = (6.4, 4.2)  # size of a figure in inches
 DPI = 200  # resolution of PNG files
-_UNFINISHED = "crossed: some runs unfinished"
+_UNFINISHED_LEGEND = "crossed: some runs unfinished"
 _CROSS_STYLE: dict[str, Any] = {
     "color": "#000000",
     "linestyle": "none",
@@ -30,7 +30,7 @@ _CROSS_STYLE: dict[str, Any] = {
     "markeredgewidth": 0.7,
     "zorder": 3,
 }
-_MEDIAN = "bar: median of the runs"
+_MEDIAN_LEGEND = "bar: median of the runs"
 _MEDIAN_STYLE: dict[str, Any] = {"linestyle": "none", "marker": "_", "markersize": 9.0, "markeredgewidth": 1.1}
 _MAX_LABEL_CHARS = 50  # maximum number of characters in a line of an axis label
 
@@ -68,10 +68,10 @@ def draw_chart(chart: ChartData) -> Figure:
                 _draw_series(axes, number, series)
         has_medians = _draw_medians(axes, chart.series)
         _draw_crosses(axes, chart.series)
-        if chart.rows:
-            _draw_map(axes, chart.rows)
+        if chart.map_rows:
+            _draw_map(axes, chart.map_rows)
         _set_scales(axes, chart)
-        axes.set(**{f"{axis}lim": limits for axis, limits in chart.zoom.items()})
+        axes.set(**{f"{axis}lim": limits for axis, limits in chart.axis_limits.items()})
         axes.set_xlabel(_literal_text(fill(chart.x, _MAX_LABEL_CHARS)))
         axes.set_ylabel(_literal_text(fill(chart.y, _MAX_LABEL_CHARS)))
         if chart.title:
@@ -93,9 +93,9 @@ def _literal_text(text: str) -> str:
 
 def _draw_series(axes: Axes, number: int, series: ChartSeries) -> None:
     x, y = np.array(series.points).T
-    index = number if series.place < 0 else series.place
+    index = number if series.style_index < 0 else series.style_index
     colour = "#555555" if series.is_background else _series_colour(number, series)
-    dash = DASHES[index // len(COLOURS) % len(DASHES)] if series.place < 0 else DASHES[-1]
+    dash = DASHES[index // len(COLOURS) % len(DASHES)] if series.style_index < 0 else DASHES[-1]
     line = dash if series.has_lines else "none"
     marker = MARKERS[index % len(MARKERS)]
     (drawn,) = axes.plot(x, y, color=colour, linestyle=line, marker=marker, label=_literal_text(series.name))
@@ -114,7 +114,7 @@ def _draw_series(axes: Axes, number: int, series: ChartSeries) -> None:
 
 def _series_colour(number: int, series: ChartSeries) -> str:
     """Return the colour of a series. `number`: its index in the chart."""
-    return COLOURS[(number if series.place < 0 else series.place) % len(COLOURS)]
+    return COLOURS[(number if series.style_index < 0 else series.style_index) % len(COLOURS)]
 
 
 def _draw_medians(axes: Axes, all_series: Sequence[ChartSeries]) -> bool:
@@ -125,21 +125,24 @@ def _draw_medians(axes: Axes, all_series: Sequence[ChartSeries]) -> bool:
     """
     has_medians = False
     for number, series in enumerate(all_series):
-        if series.tails:
+        if series.medians_and_maxima:
             x = [point[0] for point in series.points]
             (drawn,) = axes.plot(
-                x, [median for median, _ in series.tails], color=_series_colour(number, series), **_MEDIAN_STYLE
+                x,
+                [median for median, _ in series.medians_and_maxima],
+                color=_series_colour(number, series),
+                **_MEDIAN_STYLE,
             )
             drawn.set_gid(f"medians-{number}")
             has_medians = True
     if has_medians:
-        axes.plot([], [], color="#555555", label=_MEDIAN, **_MEDIAN_STYLE)
+        axes.plot([], [], color="#555555", label=_MEDIAN_LEGEND, **_MEDIAN_STYLE)
     return has_medians
 
 
 def _draw_crosses(axes: Axes, all_series: Sequence[ChartSeries]) -> None:
     """Mark points with unfinished runs by a cross; the last entry of the legend explains the crosses."""
-    label = _UNFINISHED
+    label = _UNFINISHED_LEGEND
     for number, series in enumerate(all_series):
         if any(series.is_unfinished):
             x, y = np.array(
@@ -164,11 +167,11 @@ def _set_scales(axes: Axes, chart: ChartData) -> None:
     """Set the scales and ticks of both axes; a logarithmic scale is used if it is requested and possible."""
     points = np.array([point for series in chart.series for point in series.points] or [(1.0, 1.0)])
     for letter, values, set_scale in (("x", points[:, 0], axes.set_xscale), ("y", points[:, 1], axes.set_yscale)):
-        axis, is_log = axes.xaxis if letter == "x" else axes.yaxis, letter in chart.log
+        axis, is_log = axes.xaxis if letter == "x" else axes.yaxis, letter in chart.log_axes
         if is_log and (values > 0).all() and values.max() > 3 * values.min():
             set_scale("log")
             axis.set_minor_formatter(_minor_formatter(values.max() / values.min()))
-        elif not chart.rows:
+        elif not chart.map_rows:
             axis.set_major_locator(MaxNLocator(7))  # at most 7 ticks, so that numbers of seven digits do not touch
         axis.set_major_formatter(FuncFormatter(_tick_label))
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.experiments.claims import ClaimVerdict
-from sim.experiments.report_charts import ChartData
-from sim.experiments.report_tables import claims_table
-from sim.experiments.table_formats import (
+from experiments.claims import ClaimVerdict
+from experiments.report_charts import ChartData
+from experiments.report_tables import claims_table
+from experiments.table_formats import (
     ReportTable,
     escape_markdown,
     escape_markdown_lines,
@@ -47,7 +47,7 @@ class ExperimentReport:
     standard_tables: Sequence[ReportTable]  # standard tables of every experiment
     charts: Sequence[ChartData]
     failures: Sequence[tuple[int, str]]  # row and reason of each failed run
-    left_out: Sequence[str] = ()  # messages about parts that could not be computed or drawn
+    left_out_parts: Sequence[str] = ()  # messages about parts that could not be computed or drawn
 
 
 def report_page(report: ExperimentReport, figures: Path) -> str:
@@ -66,8 +66,8 @@ def report_page(report: ExperimentReport, figures: Path) -> str:
     parts += [_table_html(table) for table in report.tables]
     parts += [_figure_html(chart, figures) for chart in report.charts]
     parts += [_table_html(table) for table in report.standard_tables]
-    if report.left_out:
-        parts += ["<h2>Left out</h2>", _list_html([*map(html.escape, report.left_out)])]
+    if report.left_out_parts:
+        parts += ["<h2>Left out</h2>", _list_html([*map(html.escape, report.left_out_parts)])]
     if report.failures:
         parts += ["<h2>Runs that failed</h2>", _failures_html(report.failures)]
     head = f"<title>{html.escape(report.title)}</title><style>{_STYLE}</style>"
@@ -112,7 +112,7 @@ def markdown_heading(title: str) -> str:
     return escape_markdown_lines(" ".join(title.split()))
 
 
-def report_section(report: ExperimentReport) -> str:
+def report_markdown_section(report: ExperimentReport) -> str:
     """Return the section of docs/experiments.md about an experiment: its claims and the tables of its specification."""
     texts = (
         f"## {markdown_heading(report.title)}",
@@ -126,6 +126,6 @@ def report_section(report: ExperimentReport) -> str:
     for table in report.tables:
         note = f" {escape_markdown(table.note)}" if table.note else ""
         parts += [f"**{markdown_heading(table.title)}.**{note}\n", table_as_markdown(table)]
-    if report.left_out:
-        parts += ["**Left out.**\n", "".join(f"- {markdown_heading(text)}\n" for text in report.left_out)]
+    if report.left_out_parts:
+        parts += ["**Left out.**\n", "".join(f"- {markdown_heading(text)}\n" for text in report.left_out_parts)]
     return "\n".join(part for part in parts if part)

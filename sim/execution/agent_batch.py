@@ -19,14 +19,20 @@ from sim.agent_api import Batchable
 from sim.agent_times import Clock
 from sim.execution.step_block import StepBlock
 from sim.grid import Grid, MapChange
+from sim.jit.decorators import JIT_ON, CachedDispatch
 from sim.kernels import log
-from sim.kernels.batch import RESULT, RULE, RULE_FIELDS, read_digests, read_positions
-from sim.kernels.jit import JIT_ON, CachedDispatch
-from sim.kernels.tiled import TiledTable, fault_in_entries, tile_bits
-from sim.log_rows import NO_ROWS, OwnRows
+from sim.kernels.batch import (
+    BATCH_RESULT,
+    MAP_CHANGE_RULE,
+    MAP_CHANGE_RULE_FIELDS,
+    collect_agent_digests,
+    collect_agent_positions,
+)
+from sim.kernels.tiled import TiledTable, log2_tile_side, prefault_table_entries
+from sim.log_rows import NO_LOG_ROWS, UnbatchedRows
 from sim.walker import Walker
 
-_TILE_SIDE = 1 << tile_bits(16)  # side in cells of the smallest tiles, which are square blocks of a table
+_TILE_SIDE = 1 << log2_tile_side(16)  # side in cells of the smallest tiles, which are square blocks of a table
 _PREFAULT_IN_TILES = (_TILE_SIDE, 6, np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]))
 _PREFAULT_IN_ROWS = (1, 6 * _TILE_SIDE, np.zeros((1, 2), np.int64))
 """Arguments of `_cells_near_line` for tables stored in tiles and in rows: distance between neighbouring points in
@@ -40,17 +46,17 @@ is not worth compiling the kernel of the batch."""
 class BatchSlot:
     """Place of a walker in a batch, which stores the walker's rows; an implementation of `RecentRows`."""
 
-    __slots__ = ("_own_rows", "batch", "index")
+    __slots__ = ("_unbatched_rows", "batch", "index")
 
-    def __init__(self, batch: "AgentBatch", index: int, own_rows: OwnRows) -> None:
+    def __init__(self, batch: "AgentBatch", index: int, own_rows: UnbatchedRows) -> None:
         self.batch, self.index = batch, index
-        self._own_rows = own_rows  # rows of the walker alone, before it joined the batch and after it leaves it
+        self._unbatched_rows = own_rows  # rows of the walker alone, before it joined the batch and after it leaves it
 
     @property
     def rows(self) -> npt.NDArray[Any]:
         index = self.index
-        pieces = [block.rows[index, : block.done[index]] for block in self.batch.blocks if block.done[index]]
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else NO_ROWS
+        pieces = [block.log_rows[index, : block.done[index]] for block in self.batch.step_blocks if block.done[index]]
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces) if pieces else NO_LOG_ROWS
 
     @property
     def tick(self) -> int:
@@ -58,27 +64,27 @@ class BatchSlot:
 
     @property
     def phase(self) -> int:
-        return int(self.batch.phases[self.index])
+        return int(self.batch.last_phases[self.index])
 
     @property
-    def budget(self) -> int:
-        return int(self.batch.budgets[self.index])
+    def last_budget(self) -> int:
+        return int(self.batch.last_budgets[self.index])
 
-    def as_own_rows(self) -> OwnRows:
+    def as_unbatched_rows(self) -> UnbatchedRows:
         """Return rows that belong to the walker alone, so that the batch no longer stores the rows of all walkers."""
-        own, rows = self._own_rows, self.rows
+        own, rows = self._unbatched_rows, self.rows
         self.batch.is_storing_rows = False
         if rows.size:
-            own.append(rows, self.tick, self.budget)
-        elif not own.pieces:
+            own.append(rows, self.tick, self.last_budget)
+        elif not own.row_arrays:
             own.tick = self.tick
-        own.phase, own.budget = self.phase, self.budget
+        own.phase, own.last_budget = self.phase, self.last_budget
         return own
 
     @property
     def has_earlier_rows(self) -> bool:
         """Return whether the walker wrote rows in the present advance before it joined the batch."""
-        return bool(self._own_rows.pieces)
+        return bool(self._unbatched_rows.row_arrays)
 
 
 class AgentBatch:
@@ -92,47 +98,51 @@ class AgentBatch:
             walkers: walkers of the batch.
             parts: for each walker, the arrays and numbers that the kernel gets (see `_flat_memory_arrays`).
         """
-        self.kernel, self.walkers = kernel, walkers
-        self._run_kernel, self._digest_kernel = CachedDispatch(kernel), CachedDispatch(read_digests)
-        self._agents = [_batchable(walker) for walker in walkers]
-        self._change = self._agents[0].batch_map_change_kernel
-        self._change_rules: Any = np.zeros(len(walkers), RULE)
+        self.batch_kernel, self.walkers = kernel, walkers
+        self._batch_kernel_dispatch, self._digest_kernel_dispatch = (
+            CachedDispatch(kernel),
+            CachedDispatch(collect_agent_digests),
+        )
+        self._batchable_agents = [_batchable_agent(walker) for walker in walkers]
+        self._map_change_kernel = self._batchable_agents[0].batch_map_change_kernel
+        self._map_change_rules: Any = np.zeros(len(walkers), MAP_CHANGE_RULE)
         # Nested tuple of the first agent's arrays. Kernels take the array types of all agents from it.
         self._prototype_memory = _agent_kernel_arrays(walkers[0])
         self._part_sizes = _array_sizes(parts[0])
         # [agents, arrays] memory addresses by which the kernels access the arrays of all agents.
         self._address_table = np.array([_array_addresses(own) for own in parts], np.int64)
-        self.results = np.zeros(len(walkers), RESULT)
-        self.ids = tuple(walker.id for walker in walkers)
-        self.index_by_id = {number: index for index, number in enumerate(self.ids)}  # agent id -> index in this batch
-        self.blocks: list[StepBlock] = []  # log rows of the present or last advance, in the order of ticks
+        self.agent_results = np.zeros(len(walkers), BATCH_RESULT)
+        self.agent_ids = tuple(walker.id for walker in walkers)
+        # Agent id -> index in this batch.
+        self.index_by_id = {number: index for index, number in enumerate(self.agent_ids)}
+        self.step_blocks: list[StepBlock] = []  # log rows of the present or last advance, in the order of ticks
         self.kernel_seconds = 0.0  # total duration of kernel calls in the present or last advance; 0.0 without a clock
         # [agents] world tick of the first log row that each agent wrote in the last advance.
-        self.first_row_ticks = np.array([walker.recent.tick for walker in walkers], np.int64)
-        self.phases = np.array([walker.recent.phase for walker in walkers], np.int16)
-        self.budgets = np.array([walker.recent.budget for walker in walkers], np.int64)
-        self._slots = [BatchSlot(self, index, walker.own_rows()) for index, walker in enumerate(walkers)]
+        self.first_row_ticks = np.array([walker.recent_rows.tick for walker in walkers], np.int64)
+        self.last_phases = np.array([walker.recent_rows.phase for walker in walkers], np.int16)
+        self.last_budgets = np.array([walker.recent_rows.last_budget for walker in walkers], np.int64)
+        self._row_slots = [BatchSlot(self, index, walker.take_unbatched_rows()) for index, walker in enumerate(walkers)]
         # log.ROW[agents, ticks]: log rows that the kernel writes in the ticks prepared by `prepare_ticks`.
         self._new_rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)
-        self._has_rows = np.zeros(len(walkers), np.bool_)
+        self._has_written_rows = np.zeros(len(walkers), np.bool_)
         self._own_budgets = np.zeros(len(walkers), np.int64)  # expansions per tick; 0: the world's budget
         self._refresh_budgets_and_rules()
-        self._agent_arguments = [agent.plain_kernel_arguments() for agent in self._agents]
+        self._agent_arguments = [agent.plain_kernel_arguments() for agent in self._batchable_agents]
         self.is_storing_rows = False  # whether all walkers of this batch read their log rows from this batch
-        self._prototype_counts = (walkers[0].counts[0],)
+        self._prototype_counts = (walkers[0].count_arrays[0],)
         # Memory addresses of each walker's counts, such as moves and cost (referee.METRICS). They never change.
-        self._count_addresses = np.array([_array_addresses(walker.counts[:1]) for walker in walkers], np.int64)
+        self._count_addresses = np.array([_array_addresses(walker.count_arrays[:1]) for walker in walkers], np.int64)
         self._digest_sums = np.zeros((len(walkers), 2), np.int64)
         self._position_cells = np.zeros(len(walkers), np.int64)
 
-    def digest_numbers(self) -> npt.NDArray[np.int64]:
+    def read_digest_halves(self) -> npt.NDArray[np.int64]:
         """Return an array [walkers, 2] with the two numbers that make up the digest of each walker."""
-        self._digest_kernel(self._prototype_counts, self._count_addresses, self._digest_sums)
+        self._digest_kernel_dispatch(self._prototype_counts, self._count_addresses, self._digest_sums)
         return self._digest_sums
 
     def walker_cells(self) -> npt.NDArray[np.int64]:
         """Return an array [walkers] with the cell that each walker occupies."""
-        read_positions(self._prototype_counts, self._count_addresses, self._position_cells)
+        collect_agent_positions(self._prototype_counts, self._count_addresses, self._position_cells)
         return self._position_cells
 
     def refresh_array_addresses(self) -> bool:
@@ -145,9 +155,11 @@ class AgentBatch:
             of a parameter, or if the sizes of its arrays have changed.
         """
         self._refresh_budgets_and_rules()
-        for i, (walker, agent) in enumerate(zip(self.walkers, self._agents, strict=True)):
+        for i, (walker, agent) in enumerate(zip(self.walkers, self._batchable_agents, strict=True)):
             is_replaced = cast(object, walker.agent) is not agent
-            if is_replaced or agent.batch_kernel is not self.kernel:  # the kernel can change while the arrays stay
+            if (
+                is_replaced or agent.batch_kernel is not self.batch_kernel
+            ):  # the kernel can change while the arrays stay
                 return False
             arguments = agent.plain_kernel_arguments()
             if arguments is self._agent_arguments[i]:
@@ -162,7 +174,9 @@ class AgentBatch:
     def _refresh_budgets_and_rules(self) -> None:
         """Update the own budget stored for each agent, and its rule, which says how it reacts to map changes."""
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
-        self._change_rules[list(RULE_FIELDS)] = [agent.batch_map_change_rule() for agent in self._agents]
+        self._map_change_rules[list(MAP_CHANGE_RULE_FIELDS)] = [
+            agent.batch_map_change_rule() for agent in self._batchable_agents
+        ]
 
     def notify_map_change(self, grid: Grid, change: MapChange) -> bool:
         """Notify all agents of a map change in one kernel call.
@@ -170,32 +184,35 @@ class AgentBatch:
         Returns:
             Whether agents of this kind have such a kernel. If not, the caller has to notify each agent separately.
         """
-        if self._change is not None:
+        if self._map_change_kernel is not None:
             arcs = change.tails, change.heads, change.rose
-            self._change(grid.ground, self._prototype_memory, self._address_table, self._change_rules, *arcs)
-        return self._change is not None
+            self._map_change_kernel(
+                grid.map_arrays, self._prototype_memory, self._address_table, self._map_change_rules, *arcs
+            )
+        return self._map_change_kernel is not None
 
     @property
     def has_any_walker_acted(self) -> bool:
         """Return whether any walker has acted in the present or last advance."""
-        return bool(self._has_rows.any())
+        return bool(self._has_written_rows.any())
 
     def return_rows_to_walkers_that_joined_late(self) -> None:
         """Return the rows of walkers that have also rows of their own in this advance, from before they joined."""
-        for walker, slot in zip(self.walkers, self._slots, strict=True):
-            if slot.has_earlier_rows and walker.recent is slot:
-                walker.own_rows()
+        for walker, slot in zip(self.walkers, self._row_slots, strict=True):
+            if slot.has_earlier_rows and walker.recent_rows is slot:
+                walker.take_unbatched_rows()
 
     def discard_log_rows(self) -> None:
         """Discard the log rows of the last advance. Call this when the next advance begins."""
-        self.blocks.clear()
+        self.step_blocks.clear()
         self.kernel_seconds = 0.0
-        self._has_rows[:] = False
+        self._has_written_rows[:] = False
 
-    def run(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> StepBlock:
+    def run_ticks(self, grid: Grid, tick: int, budget: int, ticks: int, clock: Clock | None = None) -> StepBlock:
         """Let all agents plan and act for `ticks` ticks from world tick `tick` on, and return their log rows.
 
-        After this call, `results` contains for each agent: number of ticks it acted, number of legal rows, and status.
+        After this call, `agent_results` contains for each agent: number of ticks it acted, number of legal rows, and
+        status.
         """
         self.prepare_ticks(budget, ticks)
         self.run_agents_in_slots(grid, tick, slice(None), clock)
@@ -206,18 +223,18 @@ class AgentBatch:
 
         Call this before `run_agents_in_slots`.
         """
-        self.results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
-        self.results["done"] = self.results["legal"] = 0
+        self.agent_results["budget"] = np.where(self._own_budgets > 0, self._own_budgets, budget)
+        self.agent_results["done"] = self.agent_results["legal"] = 0
         self._new_rows = np.zeros((len(self.walkers), ticks), log.ROW)
 
     def run_agents_in_slots(self, grid: Grid, tick: int, indices: slice, clock: Clock | None = None) -> None:
         """Let the agents with indices in `indices` plan and act. With a clock, add the time to `kernel_seconds`."""
         before = clock() if clock else 0.0
-        self._run_kernel(
-            grid.ground,
+        self._batch_kernel_dispatch(
+            grid.map_arrays,
             self._prototype_memory,
             self._address_table[indices],
-            self.results[indices],
+            self.agent_results[indices],
             tick,
             self._new_rows[indices],
         )
@@ -226,17 +243,17 @@ class AgentBatch:
     def end(self, tick: int) -> StepBlock:
         """Store and return the log rows of the prepared ticks. `tick`: world tick of the first row of each agent."""
         rows = self._new_rows
-        steps = StepBlock(tick, self.index_by_id, rows, self.results["done"].copy())
-        self.blocks.append(steps)
+        steps = StepBlock(tick, self.index_by_id, rows, self.agent_results["done"].copy())
+        self.step_blocks.append(steps)
         acted = np.flatnonzero(steps.done)
-        self.first_row_ticks[acted[~self._has_rows[acted]]] = tick
-        self._has_rows[acted] = True
-        self.phases[acted] = rows["phase"][acted, steps.done[acted] - 1]
-        self.budgets[acted] = self.results["budget"][acted]
+        self.first_row_ticks[acted[~self._has_written_rows[acted]]] = tick
+        self._has_written_rows[acted] = True
+        self.last_phases[acted] = rows["phase"][acted, steps.done[acted] - 1]
+        self.last_budgets[acted] = self.agent_results["budget"][acted]
         if not self.is_storing_rows:
             self.is_storing_rows = True
-            for walker, slot in zip(self.walkers, self._slots, strict=True):
-                walker.recent = slot
+            for walker, slot in zip(self.walkers, self._row_slots, strict=True):
+                walker.recent_rows = slot
         return steps
 
 
@@ -262,10 +279,10 @@ def form_batches(walkers: Iterable[Walker], min_batch_size: int) -> list[AgentBa
 
 def _agent_kernel_arrays(walker: Walker) -> tuple[Any, ...]:
     """Return the nested tuple of arrays that a kernel gets for an agent: its own arrays, and the referee's counts."""
-    return (_batchable(walker).batch_arguments(), *walker.counts)
+    return (_batchable_agent(walker).batch_arguments(), *walker.count_arrays)
 
 
-def _batchable(walker: Walker) -> Batchable:
+def _batchable_agent(walker: Walker) -> Batchable:
     """Return the agent of a walker by the interface for batches, which it must have."""
     agent = walker.agent.as_batchable()
     assert agent is not None
@@ -298,12 +315,12 @@ def prefault_search_pages(grid: Grid, walker: Walker, goal: int) -> None:
     the straight line to the agent's goal. `goal`: the shared goal, for agents without a goal of their own.
     """
     end = goal if walker.own_goal is None else walker.own_goal
-    parts = list(_iter_arrays(_agent_kernel_arrays(walker)))
+    parts = list(_iter_nested_arrays(_agent_kernel_arrays(walker)))
     is_tiled = any(isinstance(part, TiledTable) for part in parts)
     cells = _cells_near_line(grid, walker.position, end, *(_PREFAULT_IN_TILES if is_tiled else _PREFAULT_IN_ROWS))
     for part in parts:
         if isinstance(part, TiledTable) or (not is_tiled and part.size == grid.cells and part.dtype != np.int32):
-            fault_in_entries(part, cells)
+            prefault_table_entries(part, cells)
         elif part.nbytes > mmap.PAGESIZE:  # an array that fills from its beginning: write its first page
             first_byte = part.view(np.uint8)[:1]
             first_byte |= 0  # writes to the page without changing it; numpy would skip a copy of an array onto itself
@@ -331,13 +348,13 @@ def _cells_near_line(
     return cells
 
 
-def _iter_arrays(memory: tuple[Any, ...]) -> Iterator[Any]:
+def _iter_nested_arrays(memory: tuple[Any, ...]) -> Iterator[Any]:
     """Yield the arrays in a nested tuple. A table stored in tiles is yielded as one array."""
     for part in memory:
         if isinstance(part, TiledTable | np.ndarray):
             yield part
         elif isinstance(part, tuple):
-            yield from _iter_arrays(part)
+            yield from _iter_nested_arrays(part)
 
 
 def _array_sizes(parts: Sequence[Any]) -> tuple[int, ...]:

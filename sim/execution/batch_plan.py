@@ -10,12 +10,12 @@ from functools import cached_property
 
 from sim.execution.agent_batch import AgentBatch, form_batches
 from sim.execution.digest_columns import DigestColumns
-from sim.execution.sequential import is_waiting_for_path, may_act
+from sim.execution.sequential import is_waiting_for_path, may_walker_act
 from sim.walker import Walker
 
 
 class BatchPlan:
-    """Assignment of a world's walkers to batches. Walkers that are in no batch advance one by one (`unbatched`)."""
+    """Assignment of a world's walkers to batches. Those in `unbatched_walkers` advance one by one."""
 
     def __init__(self, walkers: Sequence[Walker], batchable: Iterable[Walker], min_batch_size: int) -> None:
         """Assign walkers to batches of agents of the same kind.
@@ -25,26 +25,27 @@ class BatchPlan:
             batchable: walkers that may be in a batch. A walker for which no batch is formed advances alone.
             min_batch_size: minimum number of agents in a batch.
         """
-        self._walkers = tuple(walkers)  # a copy, because the world may add walkers to its list later
+        self._all_walkers = tuple(walkers)  # a copy, because the world may add walkers to its list later
         self.batches = form_batches(batchable, min_batch_size)
         batched = [walker for batch in self.batches for walker in batch.walkers]
         numbers = {walker.id for walker in batched}
-        self.unbatched = [walker for walker in walkers if walker.id not in numbers]
+        self.unbatched_walkers = [walker for walker in walkers if walker.id not in numbers]
         self.refresh_runnable_walkers()
 
     def refresh_runnable_walkers(self) -> None:
-        """Recompute which unbatched walkers can act (`runnable`) and which have no path (`without_path`).
+        """Recompute `runnable_walkers`, the unbatched walkers that can act, and `walkers_without_path`.
 
         Both lists are cached: often most walkers have arrived, and checking all walkers in every tick would be slow.
         Call this method when a walker is done, and after every change that may make a walker active again. Agents from
-        a user's file are always in `runnable`, because their status may change or their code may fail at any time.
+        a user's file are always in `runnable_walkers`, because their status may change or their code may fail at any
+        time.
         """
-        self.runnable = [walker for walker in self.unbatched if may_act(walker)]
-        self.without_path = [walker for walker in self.unbatched if is_waiting_for_path(walker)]
-        self.has_runnable = bool(self.runnable or self.without_path or self.batches)
+        self.runnable_walkers = [walker for walker in self.unbatched_walkers if may_walker_act(walker)]
+        self.walkers_without_path = [walker for walker in self.unbatched_walkers if is_waiting_for_path(walker)]
+        self.has_runnable_walkers = bool(self.runnable_walkers or self.walkers_without_path or self.batches)
 
     @cached_property
-    def places(self) -> dict[int, tuple[AgentBatch, int]]:
+    def batch_places(self) -> dict[int, tuple[AgentBatch, int]]:
         """Return the places of all batched walkers: agent id -> (batch, index in the batch)."""
         return {number: (batch, index) for batch in self.batches for number, index in batch.index_by_id.items()}
 
@@ -53,17 +54,17 @@ class BatchPlan:
 
         These walkers have consecutive indices in one batch. 0: the first walker is unbatched.
         """
-        first = self.places.get(queue[0].id)
+        first = self.batch_places.get(queue[0].id)
         if first is None:
             return 0
         batch, index = first
-        found = (self.places.get(walker.id) for walker in queue)
+        found = (self.batch_places.get(walker.id) for walker in queue)
         return next((n for n, place in enumerate(found) if place != (batch, index + n)), len(queue))
 
     @cached_property
     def digest_columns(self) -> DigestColumns:
         """Return the table from which the world's digest is computed. It is created once and then cached."""
-        return DigestColumns(self._walkers, self.batches)
+        return DigestColumns(self._all_walkers, self.batches)
 
     def invalidate_digest_columns(self) -> None:
         """Discard the cached digest columns, because they contain goals and the goal of a walker has changed."""

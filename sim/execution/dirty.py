@@ -3,7 +3,7 @@
 from enum import Enum, auto
 
 
-class Dirty(Enum):
+class InvalidationReason(Enum):
     """Kind of change in a world, the reason that `World.invalidate` gets."""
 
     AGENTS = auto()  # agents may act again, or use other arrays, parameters or budgets

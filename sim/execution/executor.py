@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from sim.execution.dirty import Dirty
+from sim.execution.dirty import InvalidationReason
 from sim.execution.step_block import StepBlock
 from sim.grid import MapChange
 from sim.walker import Walker
@@ -59,7 +59,7 @@ class Executor(Protocol):
     def begin_partial_tick(self, state: WorldState) -> None:
         """Begin a tick in which agents are called in the order of a queue."""
 
-    def run_front(self, state: WorldState, queue: Sequence[Walker]) -> int:
+    def run_queue_front(self, state: WorldState, queue: Sequence[Walker]) -> int:
         """Let the agents at the front of a queue act that can act in one call; return their number, at least 1."""
 
     def end_partial_tick(self, state: WorldState) -> None:
@@ -71,10 +71,10 @@ class Executor(Protocol):
     def notify_map_change(self, state: WorldState, change: MapChange) -> None:
         """Notify all agents of a change of the map."""
 
-    def invalidate(self, reason: Dirty) -> None:
+    def invalidate_caches(self, reason: InvalidationReason) -> None:
         """Mark caches as out of date. A world calls this after every change that concerns agents."""
 
-    def prepare(self, state: WorldState) -> None:
+    def prepare_first_tick(self, state: WorldState) -> None:
         """Do slow work of the first tick in advance."""
 
     def walkers_with_rows(self) -> Sequence[Walker]:
@@ -83,7 +83,7 @@ class Executor(Protocol):
     def step_blocks(self) -> Iterator[StepBlock]:
         """Yield the rows of agents that acted together in the last advance, in the order of ticks."""
 
-    def timings(self, state: WorldState) -> Iterator[AgentTiming]:
+    def agent_timings(self, state: WorldState) -> Iterator[AgentTiming]:
         """Yield the times that agents took in the last advance; nothing without a clock."""
 
     def occupied_cells(self, state: WorldState) -> Sequence[int]:

@@ -12,12 +12,12 @@ import numpy.typing as npt
 class StepBlock:
     """Log rows that several agents wrote in consecutive ticks."""
 
-    first_tick: int  # world tick of column 0 of `rows`
+    first_tick: int  # world tick of column 0 of `log_rows`
     index_by_id: Mapping[int, int]  # agent id -> index of the agent in this block
-    rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: log row of each agent and tick
+    log_rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: log row of each agent and tick
     done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; rows of later ticks are unused
 
     @property
     def end(self) -> int:
         """Return the world tick that follows the last of these ticks."""
-        return self.first_tick + int(self.rows.shape[1])
+        return self.first_tick + int(self.log_rows.shape[1])

@@ -18,16 +18,18 @@ class TickTimer:
     """
 
     def __init__(self) -> None:
-        self._mean_turn_s = 0.0  # mean planning time per agent in this tick, or, at first, in the last tick; 0: unknown
+        self._mean_planning_s = (
+            0.0  # mean planning time per agent in this tick, or, at first, in the last tick; 0: unknown
+        )
         self._closing_s = 0.0  # estimated seconds from the last reading of the clock in a tick to the end of the tick
-        self._begin_s = self._first_turn_s = self._last_reading_s = self._end_s = 0.0
+        self._begin_s = self._first_planning_s = self._last_reading_s = self._end_s = 0.0
         self._agent_count = 0
 
     def begin_tick(self, clock: Callable[[], float], limit_s: float) -> None:
         """Start the timer for a tick that may take `limit_s` seconds."""
         self._clock, self._limit_s = clock, limit_s
         self._begin_s = clock()
-        self._first_turn_s, self._agent_count = 0.0, 0
+        self._first_planning_s, self._agent_count = 0.0, 0
 
     def next_agent_count(self, served: int) -> int:
         """Return how many agents may plan before the next call of this method; 0: the time is up.
@@ -36,14 +38,14 @@ class TickTimer:
         """
         now = self._last_reading_s = self._clock()
         if not served:
-            self._first_turn_s = now
+            self._first_planning_s = now
         else:
-            self._mean_turn_s = (now - self._first_turn_s) / served
+            self._mean_planning_s = (now - self._first_planning_s) / served
         left_s = self._begin_s + self._limit_s - self._closing_s - now
-        if served and left_s <= self._mean_turn_s / 2:
+        if served and left_s <= self._mean_planning_s / 2:
             return 0
-        if self._mean_turn_s > 0.0:
-            self._agent_count = max(1, int(left_s / self._mean_turn_s / 2))
+        if self._mean_planning_s > 0.0:
+            self._agent_count = max(1, int(left_s / self._mean_planning_s / 2))
         else:
             self._agent_count = max(1, 2 * self._agent_count)
         return self._agent_count

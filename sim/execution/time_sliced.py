@@ -17,43 +17,43 @@ class TimeSlicedExecutor:
 
     def __init__(self, times: AgentTimes, inner: Executor) -> None:
         """Create the executor. `inner`: executor that calls the agents."""
-        self._times, self._inner = times, inner
-        self._waiting: list[Walker] = []  # agents that waited in the last tick
-        self._timer = TickTimer()
+        self._agent_times, self._inner_executor = times, inner
+        self._waiting_walkers: list[Walker] = []  # agents that waited in the last tick
+        self._tick_timer = TickTimer()
         self._is_timed = False  # whether the timer measures the present tick
 
     def run(self, state: WorldState, ticks: int) -> RunResult:
         """Run one tick. If the time limit makes agents wait, append the number of agents that planned to the state."""
         del ticks
-        inner = self._inner
+        inner = self._inner_executor
         max_served, state.planner_limit = state.planner_limit, None
         self._is_timed = max_served is None and self._begin_timer(state)
         inner.begin_partial_tick(state)
         queue, without_path = self._round_robin_order(state)
         served, limit = 0, len(queue) if max_served is None else min(max_served, len(queue))
-        while served < limit and (count := self._timer.next_agent_count(served) if self._is_timed else limit):
-            served += inner.run_front(state, queue[served : min(served + count, limit)])
+        while served < limit and (count := self._tick_timer.next_agent_count(served) if self._is_timed else limit):
+            served += inner.run_queue_front(state, queue[served : min(served + count, limit)])
         inner.end_partial_tick(state)
-        self._waiting = [*without_path, *queue[served:]]
+        self._waiting_walkers = [*without_path, *queue[served:]]
         if served < len(queue):
             state.next_planner_id = queue[served].id
             if max_served is None:
-                state.limited_ticks.append((state.tick, served))
+                state.planner_limited_ticks.append((state.tick, served))
         return RunResult(1, have_all_planned=served == len(queue))
 
     def finish_run(self, passed: int) -> None:
         """Count the agents that waited, and measure the end of the tick, for which the next tick reserves time."""
-        for walker in self._waiting:
-            walker.wait(passed)
+        for walker in self._waiting_walkers:
+            walker.count_waits(passed)
         if self._is_timed:
-            self._timer.end()
+            self._tick_timer.end()
 
     def _begin_timer(self, state: WorldState) -> bool:
         """Start the timer of this tick; return whether there is a clock."""
-        clock = self._times.clock
+        clock = self._agent_times.clock
         if clock is None:
             return False
-        self._timer.begin_tick(clock, state.tick_ms / 1000.0)
+        self._tick_timer.begin_tick(clock, state.tick_time_limit_ms / 1000.0)
         return True
 
     def _round_robin_order(self, state: WorldState) -> tuple[list[Walker], list[Walker]]:

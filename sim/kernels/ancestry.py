@@ -12,9 +12,9 @@ large, and a new search, which invalidates all nodes, invalidates all links too.
 
 import numpy as np
 
-from sim.kernels.jit import kernel
-from sim.kernels.search import Search, generation_table_of_nodes, parent_of
-from sim.kernels.stale import GenerationTable
+from sim.jit.decorators import kernel
+from sim.kernels.search import Search, parent_of, stamped_table_of_nodes
+from sim.kernels.stale import StampedTable
 from sim.kernels.tiled import Table, new_table
 
 LINK = np.dtype(
@@ -32,13 +32,13 @@ def new_ancestry_links(cells: int, is_reused: bool = False, tile_width: int = 0)
     return links
 
 
-def generation_table_of_links(search: Search, links: Table) -> GenerationTable:
+def stamped_table_of_links(search: Search, links: Table) -> StampedTable:
     """Return the table of links together with the test for valid links, which the clearing of stale links needs.
 
     A link is valid if the node of its cell belongs to the current search and has `is_linked` set.
     """
-    nodes = generation_table_of_nodes(search)
-    return nodes._replace(table=links, mask=nodes.mask | 0xFF << 24, number=nodes.number | 1 << 24)
+    nodes = stamped_table_of_nodes(search)
+    return nodes._replace(cleared_table=links, mask=nodes.mask | 0xFF << 24, number=nodes.number | 1 << 24)
 
 
 @kernel

@@ -17,22 +17,24 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from sim.jit.decorators import kernel
 from sim.kernels import dstar_lite, log, lrta, referee, tb_bfs, tba
-from sim.kernels.jit import kernel
 from sim.kernels.search import parent_of
-from sim.kernels.tiled import prefetch_entry
+from sim.kernels.tiled import prefetch_table_entry
 
-RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
+BATCH_RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
 """Input and output of the run_... kernels, one record for each agent. Input: `budget`, the maximum number of expansions
 in a tick. Output: `done`, the number of ticks done; `legal`, the number of rows before the first illegal row; `status`
 of the agent."""
 
-RULE = np.dtype([("policy", "i8"), ("heeds", "i8"), ("weight", "f8"), ("cell", "i8"), ("place", "i8")], align=True)
+MAP_CHANGE_RULE = np.dtype(
+    [("policy", "i8"), ("heeds", "i8"), ("weight", "f8"), ("cell", "i8"), ("place", "i8")], align=True
+)
 """Settings for an agent's reaction to a map change. `policy`, `heeds` and `weight` are passed to tb_bfs.on_change();
-only TB-BFS agents use them. `cell` and `place` are local variables of trace_routes(): the next cell to be stored in the
-agent's route, and its index in the route."""
+only TB-BFS agents use them. `cell` and `place` are local variables of trace_missing_routes(): the next cell to be
+stored in the agent's route, and its index in the route."""
 
-RULE_FIELDS = ("policy", "heeds", "weight")
+MAP_CHANGE_RULE_FIELDS = ("policy", "heeds", "weight")
 """Fields of a RULE record that the caller fills with the settings of the agent."""
 
 
@@ -118,7 +120,7 @@ def run_dstar_lite_batch(ground, prototype, table, results, tick, rows):
 
 
 @kernel
-def read_digests(prototype, table, sums):
+def collect_agent_digests(prototype, table, sums):
     """Write both halves of each agent's digest to its row of `sums`. `table` has the addresses of the agents' metrics.
 
     Writes: sums.
@@ -130,7 +132,7 @@ def read_digests(prototype, table, sums):
 
 
 @kernel
-def read_positions(prototype, table, cells):
+def collect_agent_positions(prototype, table, cells):
     """Write the present cell of each agent to `cells`. `table` has the addresses of the agents' metrics.
 
     Writes: cells.
@@ -142,12 +144,12 @@ def read_positions(prototype, table, cells):
 
 # --- changes of the map ---------------------------------------------------------------------------
 
-ROUTES_AT_ONCE = 64
-"""Number of agents whose routes one call of trace_routes() traces."""
+ROUTES_TRACED_PER_CALL = 64
+"""Number of agents whose routes one call of trace_missing_routes() traces."""
 
 
 @kernel
-def trace_routes(ground, prototype, table, rules, first, beyond):
+def trace_missing_routes(ground, prototype, table, rules, first, beyond):
     """Trace the missing routes of the agents `first` to `beyond` - 1, if their policy is LAZY.
 
     A route is traced from its last cell to the root of the search, from parent to parent. The results are the same as
@@ -162,7 +164,7 @@ def trace_routes(ground, prototype, table, rules, first, beyond):
         st = state[0]
         rule.cell = -1
         is_on_its_way = st.status == log.ACTIVE and st.end >= 0 and not search.control[0].reopens
-        if rule.policy == tb_bfs.LAZY and is_on_its_way and st.length == 0:
+        if rule.policy == tb_bfs.LAZY_RESTART and is_on_its_way and st.length == 0:
             rule.cell = st.end
             rule.place = route.place[st.end].depth
             st.length = rule.place + 1
@@ -178,22 +180,22 @@ def trace_routes(ground, prototype, table, rules, first, beyond):
                 rule.place -= 1
                 left += 1
                 if rule.cell >= 0:
-                    prefetch_entry(search.nodes, rule.cell)
+                    prefetch_table_entry(search.nodes, rule.cell)
 
 
 @kernel
-def notify_tb_bfs_batch(ground, prototype, table, rules, tails, heads, rose):
+def apply_map_change_to_tb_bfs_batch(ground, prototype, table, rules, tails, heads, rose):
     """Notify all agents of a TB-BFS batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
-        if i % ROUTES_AT_ONCE == 0:
-            trace_routes(ground, prototype, table, rules, i, min(i + ROUTES_AT_ONCE, table.shape[0]))
+        if i % ROUTES_TRACED_PER_CALL == 0:
+            trace_missing_routes(ground, prototype, table, rules, i, min(i + ROUTES_TRACED_PER_CALL, table.shape[0]))
         rule = rules[i]
         (search, route, _, state), _, _ = _agent_arrays_at(prototype, table, i)
         tb_bfs.on_change(ground, search, route, state, tails, heads, rose, rule.policy, rule.heeds, rule.weight)
 
 
 @kernel
-def notify_tba_batch(ground, prototype, table, rules, tails, heads, rose):
+def apply_map_change_to_tba_batch(ground, prototype, table, rules, tails, heads, rose):
     """Notify all agents of a TBA* batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         (search, _, _, _, state), _, _ = _agent_arrays_at(prototype, table, i)
@@ -201,7 +203,7 @@ def notify_tba_batch(ground, prototype, table, rules, tails, heads, rose):
 
 
 @kernel
-def notify_dstar_lite_batch(ground, prototype, table, rules, tails, heads, rose):
+def apply_map_change_to_dstar_lite_batch(ground, prototype, table, rules, tails, heads, rose):
     """Notify all agents of a D* Lite batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
         (search, memory, state), _, _ = _agent_arrays_at(prototype, table, i)

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.jit import kernel
-from sim.kernels.memory import scratch_array, untouched_zeros
+from sim.jit.decorators import kernel
+from sim.kernels.memory import lazily_allocated_zeros, scratch_array
 from sim.kernels.octile import COST_UNIT
 
 BUCKETS_PER_COST = 4000.0  # buckets per unit of cost
@@ -51,7 +51,7 @@ class Buckets(NamedTuple):
     """Bucketed open list. Make it only with new_buckets(). Its sizes and indices are in the search's control record."""
 
     heads: np.ndarray  # int32[RING] head of each bucket: its first chunk << 3 | free entries in it; 0: empty bucket
-    bits: np.ndarray  # int64[RING / 32] bitmap of buckets that are not empty, 32 bits a word
+    nonempty_bucket_bits: np.ndarray  # int64[RING / 32] bitmap of buckets that are not empty, 32 bits a word
     chunks: np.ndarray  # int64[8 * number of chunks] memory of all chunks, 8 words each; chunk 0 is not used
     stack: np.ndarray  # int64[cells + 7] entries of the cells with the least f, the least entry on top
 
@@ -64,7 +64,7 @@ def new_buckets(cells: int, is_reused: bool = False) -> Buckets:
     # Then at least RING chunks are free, even if each bucket has one chunk that is not full.
     chunks = min(_MAX_CELL_ENTRIES * cells, cells // _CHUNK_ENTRIES + 2 * RING_SIZE) + _MAX_INSERTIONS + 2
     return Buckets(
-        np.zeros(RING_SIZE, np.int32) if is_reused else untouched_zeros(RING_SIZE, np.int32),
+        np.zeros(RING_SIZE, np.int32) if is_reused else lazily_allocated_zeros(RING_SIZE, np.int32),
         np.zeros(RING_SIZE // 32, np.int64),
         scratch_array("chunks", 8 * chunks, np.int64, is_reused),
         scratch_array("stack", cells + _CHUNK_ENTRIES, np.int64, is_reused),
@@ -81,11 +81,11 @@ def bucket_number(f):
 def clear_buckets(buckets, control):
     """Empty the open list."""
     for word in range(RING_SIZE // 32):  # the number of words is constant, so the time does not depend on the map
-        bits = buckets.bits[word]
+        bits = buckets.nonempty_bucket_bits[word]
         while bits:
             buckets.heads[(word << 5) + lowest_set_bit(bits)] = 0
             bits &= bits - 1
-        buckets.bits[word] = 0
+        buckets.nonempty_bucket_bits[word] = 0
     control.cursor = 0
     control.stack_size = 0
     control.class_f = -1.0
@@ -95,22 +95,22 @@ def clear_buckets(buckets, control):
 
 
 @kernel
-def insert_entry(buckets, control, bucket, tie):
+def insert_bucket_entry(buckets, control, bucket, tie):
     """Put the entry `tie` into a bucket, which is given by its number. Writes: buckets, control."""
     slot = np.uint64(bucket & (RING_SIZE - 1))  # unsigned, because numba tests every signed index for being negative
     head = np.int64(buckets.heads[slot])
     if not head & _FREE_MASK:
         word, bit = slot >> np.uint64(5), np.int64(1) << (bucket & 31)
-        buckets.bits[word] |= bit
+        buckets.nonempty_bucket_bits[word] |= bit
         chunk = allocate_chunk(buckets, control)
         buckets.chunks[np.uint64(chunk << 3)] = head
         head = chunk << 3 | _CHUNK_ENTRIES
-    buckets.chunks[np.uint64(first_entry_index(head) + _CHUNK_ENTRIES - (head & _FREE_MASK))] = tie
+    buckets.chunks[np.uint64(first_bucket_entry_index(head) + _CHUNK_ENTRIES - (head & _FREE_MASK))] = tie
     buckets.heads[slot] = head - 1
 
 
 @kernel
-def first_entry_index(head):
+def first_bucket_entry_index(head):
     """Return the index in `chunks` of the first entry of a bucket's first chunk, which `head` gives."""
     return (head & ~_FREE_MASK) + 1
 
@@ -175,16 +175,16 @@ def next_nonempty_bucket(buckets, cursor):
     """Return the number of the first non-empty bucket whose number is at least `cursor`. Such a bucket must exist."""
     slot = cursor & (RING_SIZE - 1)
     word = slot >> 5
-    bits = buckets.bits[word] >> (slot & 31) << (slot & 31)
+    bits = buckets.nonempty_bucket_bits[word] >> (slot & 31) << (slot & 31)
     while not bits:
         word = (word + 1) & (RING_SIZE // 32 - 1)
-        bits = buckets.bits[word]
+        bits = buckets.nonempty_bucket_bits[word]
     found = (word << 5) + lowest_set_bit(bits)
     return cursor + ((found - slot) & (RING_SIZE - 1))
 
 
 @kernel
-def fill_stack(buckets, control, nodes, shift):
+def fill_stack_with_least_f(buckets, control, nodes, shift):
     """Move the open cells with the least f from their bucket to the empty stack. There must be an open cell.
 
     Writes: buckets, control, the `place` of the cells moved.
@@ -193,7 +193,7 @@ def fill_stack(buckets, control, nodes, shift):
         control.cursor = next_nonempty_bucket(buckets, control.cursor)
         is_mixed = move_bucket_to_stack(buckets, control, nodes, shift)
         if is_mixed:
-            return_to_buckets(buckets, control, nodes, shift)
+            return_stack_to_buckets(buckets, control, nodes, shift)
     sort_stack(buckets.stack, control.stack_size)
 
 
@@ -202,14 +202,14 @@ def move_bucket_to_stack(buckets, control, nodes, shift):
     """Move all open cells of the bucket at the cursor to the stack. Returns whether these cells differ in f."""
     mask = (np.int64(1) << shift) - 1
     slot = control.cursor & (RING_SIZE - 1)
-    buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
+    buckets.nonempty_bucket_bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
     head = np.int64(buckets.heads[slot])
     buckets.heads[slot] = 0
     size = np.int64(0)
     min_f = np.inf
     is_mixed = False
     while head:
-        first, count = first_entry_index(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
+        first, count = first_bucket_entry_index(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
         for i in range(first, first + count):
             tie = buckets.chunks[np.uint64(i)]
             node = nodes[np.uint64(tie & mask)]
@@ -228,7 +228,7 @@ def move_bucket_to_stack(buckets, control, nodes, shift):
 
 
 @kernel
-def return_to_buckets(buckets, control, nodes, shift):
+def return_stack_to_buckets(buckets, control, nodes, shift):
     """Put all entries of the stack with an f other than class_f back into their buckets."""
     mask = (np.int64(1) << shift) - 1
     size = 0
@@ -241,19 +241,19 @@ def return_to_buckets(buckets, control, nodes, shift):
             size += 1
         else:
             node.place = IN_BUCKET
-            insert_entry(buckets, control, bucket_number(f), tie)
+            insert_bucket_entry(buckets, control, bucket_number(f), tie)
     control.stack_size = size
 
 
 @kernel
-def prepare_for_smaller_f(buckets, control, nodes, shift, f):
+def return_stack_before_smaller_f(buckets, control, nodes, shift, f):
     """Put the entries of the stack back into their buckets if a new entry with this f may precede them.
 
     Writes: buckets, control, the `place` of the cells moved.
     """
     if control.stack_size and f <= control.class_f:
-        control.class_f = -1.0  # no entry has this f, so return_to_buckets() puts all entries back
-        return_to_buckets(buckets, control, nodes, shift)
+        control.class_f = -1.0  # no entry has this f, so return_stack_to_buckets() puts all entries back
+        return_stack_to_buckets(buckets, control, nodes, shift)
     if control.open_size == 0 or bucket_number(f) < control.cursor:
         control.cursor = bucket_number(f)
 
@@ -267,13 +267,13 @@ def sort_stack(stack, size):
     if size > _MAX_INSERTION_SORT:
         for gap in _SHELL_GAPS:
             if gap < size:
-                sort_stack_by_gap(stack, size, gap)
+                insertion_sort_stack_with_gap(stack, size, gap)
     for i in range(1, size):
         push_on_stack(stack, i, stack[np.uint64(i)])
 
 
 @kernel
-def sort_stack_by_gap(stack, size, gap):
+def insertion_sort_stack_with_gap(stack, size, gap):
     """Sort, by insertion and in descending order, each set of entries whose indices differ by multiples of `gap`."""
     for i in range(gap, size):
         tie = stack[np.uint64(i)]
@@ -304,9 +304,9 @@ def drop_outdated_entries(buckets, control, nodes, shift):
     for slot in range(RING_SIZE):
         head = np.int64(buckets.heads[slot])
         buckets.heads[slot] = 0
-        buckets.bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
+        buckets.nonempty_bucket_bits[slot >> 5] &= ~(np.int64(1) << (slot & 31))
         while head:  # a chunk is freed before its entries are put back, so put() never runs out of chunks
-            first, count = first_entry_index(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
+            first, count = first_bucket_entry_index(head), _CHUNK_ENTRIES - (head & _FREE_MASK)
             begin = buckets.stack.size - count
             for i in range(count):
                 buckets.stack[begin + i] = buckets.chunks[first + i]
@@ -316,4 +316,4 @@ def drop_outdated_entries(buckets, control, nodes, shift):
                 node = nodes[tie & mask]
                 f = node.g + (tie >> shift) * COST_UNIT
                 if node.place == IN_BUCKET and bucket_number(f) & (RING_SIZE - 1) == slot:
-                    insert_entry(buckets, control, bucket_number(f), tie)
+                    insert_bucket_entry(buckets, control, bucket_number(f), tie)

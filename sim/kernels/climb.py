@@ -11,10 +11,10 @@ Paper: section 5.1 of "Real-time heuristic search for pathfinding in video games
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, TIE_ORDERED_SUCCESSORS, h0_between_cells
 
-NO_CAP = np.int64(1) << 62  # value of `cap` (maximum number of steps) that means: no limit
+NO_STEP_LIMIT = np.int64(1) << 62  # value of `cap` (maximum number of steps) that means: no limit
 CLIMB_FAILED = -1  # result of a climb that fails; otherwise the result is its number of steps
 
 

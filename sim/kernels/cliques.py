@@ -10,7 +10,7 @@ edge[first[u]:first[u + 1]].
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.octile import DX, DY
 
 DIRECTIONS_BY_CELL = np.array(sorted(range(8), key=lambda d: (DY[d], DX[d])), np.int64)
@@ -18,7 +18,7 @@ DIRECTIONS_BY_CELL = np.array(sorted(range(8), key=lambda d: (DY[d], DX[d])), np
 
 
 @kernel
-def number_cells(free, node_of, cell_of):
+def number_free_cells(free, node_of, cell_of):
     """Number the free cells in ascending order as the nodes of level 0.
 
     Returns the number of nodes. Writes: node_of (the node of each cell, -1: none), cell_of (the cell of each node).
@@ -54,7 +54,7 @@ def build_cell_graph(ground, node_of, cell_of, count, first, edge):
 
 
 @kernel
-def group_nodes(first, edge, count, parent, aside, found):
+def group_nodes_into_cliques(first, edge, count, parent, aside, found):
     """Group the nodes of a level by assigning each a parent on the next level. Returns the number of parents.
 
     Writes: parent; `aside` and `found` are scratch buffers.
@@ -69,7 +69,7 @@ def group_nodes(first, edge, count, parent, aside, found):
         if degree == 0:
             parent[u] = parents
             parents += 1
-        elif degree > 1 and find_clique(first, edge, parent, u, found):
+        elif degree > 1 and find_clique_of_node(first, edge, parent, u, found):
             parent[u] = parents
             for i in range(3):
                 if found[i] >= 0:
@@ -87,7 +87,7 @@ def group_nodes(first, edge, count, parent, aside, found):
 
 
 @kernel
-def find_clique(first, edge, parent, u, found):
+def find_clique_of_node(first, edge, parent, u, found):
     """Return whether two or three nodes without a parent are neighbours of u and of each other.
 
     The first three in ascending order, else the first two, are written to found[:3], with -1 in place of a third.
@@ -100,12 +100,14 @@ def find_clique(first, edge, parent, u, found):
     pair_x, pair_y = -1, -1
     for a in range(3, 3 + count - 1):
         for b in range(a + 1, 3 + count):
-            if not are_neighbours(first, edge, found[a], found[b]):
+            if not are_neighbour_nodes(first, edge, found[a], found[b]):
                 continue
             if pair_x < 0:
                 pair_x, pair_y = found[a], found[b]
             for c in range(b + 1, 3 + count):
-                if are_neighbours(first, edge, found[a], found[c]) and are_neighbours(first, edge, found[b], found[c]):
+                if are_neighbour_nodes(first, edge, found[a], found[c]) and are_neighbour_nodes(
+                    first, edge, found[b], found[c]
+                ):
                     found[0], found[1], found[2] = found[a], found[b], found[c]
                     return True
     found[0], found[1], found[2] = pair_x, pair_y, -1
@@ -113,7 +115,7 @@ def find_clique(first, edge, parent, u, found):
 
 
 @kernel
-def are_neighbours(first, edge, u, v):
+def are_neighbour_nodes(first, edge, u, v):
     """Return whether v is among the neighbours of u, which are in ascending order."""
     for i in range(first[u], first[u + 1]):
         if edge[i] >= v:
@@ -175,14 +177,14 @@ def build_parent_graph(first, edge, parent, parents, child_first, child, seen, n
                 q = parent[edge[k]]
                 if q != p and seen[q] != p:
                     seen[q] = p
-                    insert_sorted(new_edge, new_first[p], arcs, q)
+                    insert_into_sorted_arcs(new_edge, new_first[p], arcs, q)
                     arcs += 1
     new_first[parents] = arcs
     return arcs
 
 
 @kernel
-def insert_sorted(edge, begin, end, q):
+def insert_into_sorted_arcs(edge, begin, end, q):
     """Insert q into the ascending list edge[begin:end]."""
     i = end
     while i > begin and edge[i - 1] > q:
@@ -192,7 +194,7 @@ def insert_sorted(edge, begin, end, q):
 
 
 @kernel
-def sum_coordinates(parent, count, parents, x, y, size, new_x, new_y, new_size):
+def sum_cell_coordinates(parent, count, parents, x, y, size, new_x, new_y, new_size):
     """Sum the coordinates of all map cells of each parent node, and count the cells. Writes: new_x, new_y, new_size."""
     for p in range(parents):
         new_x[p] = new_y[p] = new_size[p] = 0
@@ -221,7 +223,7 @@ def colour_regions(first, edge, begin, end, colour):
 
 
 @kernel
-def find_representatives(cell_of, region, regions, width, x, y, size, rep, min_distances):
+def find_region_representatives(cell_of, region, regions, width, x, y, size, rep, min_distances):
     """Find for every region the cell nearest to the mean of its cells, the smaller cell in a tie.
 
     Distances are multiplied by the size of the region, so that cells on opposite sides of the mean tie exactly. Writes:

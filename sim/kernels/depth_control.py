@@ -10,21 +10,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
 from sim.kernels.dynamic_control import make_lrta_move
-from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
 from sim.kernels.learned import learned_h_excess, learned_h_of
 from sim.kernels.learner import has_obviously_no_path, write_learning_row
-from sim.kernels.lrta import NO_REACH, best_frontier_cell, first_cell_on_path, look_ahead
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.lrta import NO_G_LIMIT, best_frontier_cell, first_cell_on_path, run_lookahead
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import direction_between, h0_between_cells
 from sim.kernels.search import CLOSED
 
 FEATURE_COUNT = 11
-MAX_RATIO = 100.0  # upper bound of the feature h(s) / h(s') of the next cell s', also its value if s' is the goal
+MAX_H_RATIO_FEATURE = (
+    100.0  # upper bound of the feature h(s) / h(s') of the next cell s', also its value if s' is the goal
+)
 
-RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
+STEP_HISTORY_RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
 """Numbers of a History: all steps made so far; the index in its ring buffers of the next step; the depth of the last
 lookahead; the expansions of all pre-searches."""
 
@@ -45,19 +47,19 @@ class StepHistory(NamedTuple):
     recent: np.ndarray  # int32[n] ring buffer of the cells from which the last n steps were made
     raised: np.ndarray  # float64[n] for each of the last n steps, by how much it raised h of the cell that was left
     times: np.ndarray  # int32[cells] scratch buffer of distinct(), all zeros between the calls of that kernel
-    planned: np.ndarray  # uint8[cells] direction of the last move from each cell, plus one; 0: none
+    last_move_directions: np.ndarray  # uint8[cells] direction of the last move from each cell, plus one; 0: none
     depths: np.ndarray  # uint32[cells] depth of the last lookahead from each cell, 0: none
     features: np.ndarray  # float64[FEATURES] values of the features before the last move
     record: np.ndarray  # RECORD[1] counts, ring buffer index and last depth
 
 
 def new_step_history(cells: int, steps: int) -> StepHistory:
-    record = np.zeros(1, RECORD).view(np.recarray)
+    record = np.zeros(1, STEP_HISTORY_RECORD).view(np.recarray)
     recent, raised = np.zeros(steps, np.int32), np.zeros(steps, np.float64)
     times, planned, depths = (
-        untouched_zeros(cells, np.int32),
-        untouched_zeros(cells, np.uint8),
-        untouched_zeros(cells, np.uint32),
+        lazily_allocated_zeros(cells, np.int32),
+        lazily_allocated_zeros(cells, np.uint8),
+        lazily_allocated_zeros(cells, np.uint32),
     )
     return StepHistory(recent, raised, times, planned, depths, np.zeros(FEATURE_COUNT), record)
 
@@ -114,7 +116,7 @@ def run_tree_ticks(ground, targets, ball, probe, history, state, tree, q, dmax, 
             history.record[0].last_depth = depth
             history.depths[st.loc] = depth
             history.record[0].probed += used
-            more, has_moved = move_and_record(ground, targets, ball, history, st, depth, sees_all)
+            more, has_moved = make_move_and_record_step(ground, targets, ball, history, st, depth, sees_all)
             used += more
             if sees_all:
                 list_presearch_cells(ball, probe)
@@ -123,7 +125,7 @@ def run_tree_ticks(ground, targets, ball, probe, history, state, tree, q, dmax, 
 
 
 @kernel
-def walk_and_label(ground, targets, ball, probe, history, q, dmax, state, features, labels):
+def walk_and_label_states(ground, targets, ball, probe, history, q, dmax, state, features, labels):
     """Walk by LRTA* of depth dmax and write the features and the label of every state on the walk.
 
     Returns the number of states written: fewer than there is room for if the walk has ended. Writes: features, labels.
@@ -136,7 +138,7 @@ def walk_and_label(ground, targets, ball, probe, history, q, dmax, state, featur
         compute_features(ground, targets, probe, history, st, q)
         for k in range(FEATURE_COUNT):
             features[i, k] = history.features[k]
-        _, has_moved = move_and_record(ground, targets, ball, history, st, dmax, False)
+        _, has_moved = make_move_and_record_step(ground, targets, ball, history, st, dmax, False)
         if not has_moved:
             return i + 1
     return labels.size
@@ -155,7 +157,7 @@ def least_sufficient_depth(ground, targets, probe, st, dmax):
 @kernel
 def first_move_at_depth(ground, targets, probe, st, depth):
     """Return the cell to which a lookahead of this depth would move, -1 if it finds no path. Learns nothing."""
-    look_ahead(ground, targets, probe, st, depth, NO_REACH)
+    run_lookahead(ground, targets, probe, st, depth, NO_G_LIMIT)
     b = best_frontier_cell(targets, probe, st)
     return first_cell_on_path(ground, probe.search, st.loc, b) if b >= 0 else np.int64(-1)
 
@@ -184,12 +186,12 @@ def compute_features(ground, targets, probe, history, st, q):
     f[4] = rim / (8.0 * q)
     f[5] = raised_frontier_fraction(learned, probe, st, rim)
     move = direction_between(ground, s, t) + 1 if t >= 0 else 0
-    f[6] = np.float64(history.planned[s] != 0 and history.planned[s] == move)
-    f[7] = np.float64(known > 0 and move == last_direction(ground, history, s))
+    f[6] = np.float64(history.last_move_directions[s] != 0 and history.last_move_directions[s] == move)
+    f[7] = np.float64(known > 0 and move == last_step_direction(ground, history, s))
     f[8] = f[9] = f[10] = 0.0
     if t >= 0:
         h, h_t = learned_h_of(learned, s), learned_h_of(learned, t)
-        f[8] = min(MAX_RATIO, h / h_t) if h_t > 0.0 else MAX_RATIO
+        f[8] = min(MAX_H_RATIO_FEATURE, h / h_t) if h_t > 0.0 else MAX_H_RATIO_FEATURE
         f[9] = np.float64(learned_h_excess(learned, t) > 0.0)
         f[10] = np.float64(h > h_t)
     return used
@@ -219,7 +221,7 @@ def raised_frontier_fraction(learned, probe, st, rim):
 
 
 @kernel
-def last_direction(ground, history, s):
+def last_step_direction(ground, history, s):
     """Return the direction of the last step plus one, or 0 if the agent did not come to s by that step."""
     steps = history.recent.size
     before = np.int64(history.recent[(history.record[0].head + steps - 1) % steps])
@@ -227,14 +229,14 @@ def last_direction(ground, history, s):
 
 
 @kernel
-def move_and_record(ground, targets, ball, history, st, depth, sees_all):
+def make_move_and_record_step(ground, targets, ball, history, st, depth, sees_all):
     """Make one move of LRTA* with this depth, and record the step in `history` for later features."""
     s = np.int64(st.loc)
     before = learned_h_of(targets.goal, s)
     used, has_moved = make_lrta_move(ground, targets, ball, st, depth, sees_all)
     if has_moved:
         record, steps = history.record[0], history.recent.size
-        history.planned[s] = direction_between(ground, s, st.loc) + 1
+        history.last_move_directions[s] = direction_between(ground, s, st.loc) + 1
         history.recent[record.head] = s
         history.raised[record.head] = learned_h_of(targets.goal, s) - before
         record.head = (record.head + 1) % steps

@@ -7,16 +7,17 @@ the whole map.
 
 (Repairing the search after a change, as Lifelong Planning A* does, was tried: with 0.2 % of the map changed at a time
 it is two to five times faster than a new search up to 1024 x 1024 by the median, but twice slower at its worst, and on
-2048 x 2048 always slower. Searches that would delay a window are spread over ticks instead, see sim/optimality.py.)
+2048 x 2048 always slower. Searches that would delay a window are spread over ticks instead, see
+sim/move_optimality.py.)
 """
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0_between_cells
 from sim.kernels.search import GOAL_ON_TOP, RUNNING, expand_best_cells, is_closed, parent_of
 
-UNLIMITED = np.int64(1) << 62  # expansion limit of a search that may run until it has its result
+UNLIMITED_EXPANSIONS = np.int64(1) << 62  # expansion limit of a search that may run until it has its result
 
 UNKNOWN_DISTANCE = -1.0
 """Value returned for a distance that needs more expansions than allowed."""
@@ -41,7 +42,7 @@ def true_distance(ground, backward, s, allowed):
 
 
 @kernel
-def moves_from_root(ground, search, s):
+def move_count_from_root(ground, search, s):
     """Return the number of moves on the cheapest path that the search found from its root to the closed cell s."""
     moves = 0
     s = parent_of(ground, search, s)
@@ -58,9 +59,9 @@ def measure_cheapest_paths(ground, backward, starts, costs, moves):
     The cost is infinite if there is no path. Writes: costs, moves, backward.
     """
     for i in range(starts.size):
-        costs[i] = true_distance(ground, backward, starts[i], UNLIMITED)
+        costs[i] = true_distance(ground, backward, starts[i], UNLIMITED_EXPANSIONS)
         if costs[i] < np.inf:
-            moves[i] = moves_from_root(ground, backward, starts[i])
+            moves[i] = move_count_from_root(ground, backward, starts[i])
 
 
 @kernel

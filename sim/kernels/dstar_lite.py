@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.jit import kernel
 from sim.kernels.labels import OPPOSITE_DIRECTION, count_expansion
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import NO_DIRECTION, h0_between_cells
-from sim.kernels.search import CLOSED, clear_search, is_known
+from sim.kernels.search import CLOSED, is_known, start_search_without_roots
 from sim.kernels.tiled import Table, new_table
 
-ENTRY = np.dtype([("k1", "f8"), ("k2", "f8"), ("cell", "i8")], align=True)
+QUEUE_ENTRY = np.dtype([("k1", "f8"), ("k2", "f8"), ("cell", "i8")], align=True)
 
 STATE = np.dtype(
     [
@@ -41,10 +41,10 @@ STATE = np.dtype(
 )
 
 # Events of a tick, for display only: the search never reads them.
-HEEDED = 1  # the map had changed before the tick, and the agent took the change into account
-LOWERED = 2  # in this tick a g that was too large was lowered to rhs
-RAISED = 4  # in this tick a g that was too small became infinite
-SETTLED = 8  # in this tick the repair of everything that matters for the path was completed
+MAP_CHANGE_HEEDED = 1  # the map had changed before the tick, and the agent took the change into account
+G_LOWERED = 2  # in this tick a g that was too large was lowered to rhs
+G_RAISED = 4  # in this tick a g that was too small became infinite
+REPAIR_COMPLETED = 8  # in this tick the repair of everything that matters for the path was completed
 
 
 class DstarLiteMemory(NamedTuple):
@@ -60,7 +60,8 @@ class DstarLiteMemory(NamedTuple):
 def new_dstar_lite_memory(cells: int, tile_width: int = 0) -> DstarLiteMemory:
     """Return the memory of a search that has not begun. `tile_width`: width of the map for tiles, 0 for row order."""
     return DstarLiteMemory(
-        new_table("rhs", cells, np.float64, tile_width), untouched_zeros(cells + 1, ENTRY).view(np.recarray)
+        new_table("rhs", cells, np.float64, tile_width),
+        lazily_allocated_zeros(cells + 1, QUEUE_ENTRY).view(np.recarray),
     )
 
 
@@ -78,7 +79,7 @@ def reset_agent(ground, search, memory, state, start, goal):
     st.did = 0
     st.has_news = 0
     st.status = log.AT_GOAL if start == goal else log.ACTIVE
-    clear_search(ground, search, goal, start)
+    start_search_without_roots(ground, search, goal, start)
     search.control[0].root = goal
     set_rhs(search, memory, goal, 0.0, NO_DIRECTION)
     update_queue_entry(ground, search, memory, st, goal)
@@ -94,7 +95,7 @@ def run_ticks(ground, search, memory, state, expansions, rows):
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        st.did = HEEDED if st.has_news else 0
+        st.did = MAP_CHANGE_HEEDED if st.has_news else 0
         st.has_news = 0
         used = 0 if st.found else compute_shortest_path(ground, search, memory, st, expansions)
         phase = log.SEARCHING
@@ -150,7 +151,7 @@ def compute_shortest_path(ground, search, memory, st, expansions):
     while True:
         if not needs_repair(search, memory, st):
             st.found = 1
-            st.did |= SETTLED
+            st.did |= REPAIR_COMPLETED
             break
         if used >= expansions:
             break
@@ -159,7 +160,7 @@ def compute_shortest_path(ground, search, memory, st, expansions):
         k2 = min(g_of(search, u), memory.rhs[u])
         k1 = k2 + h0_between_cells(ground, st.loc, u) + st.km
         if entry_precedes(entry.k1, entry.k2, u, k1, k2, u):
-            sift_entry(memory.queue, search.nodes, control.open_size, 0, k1, k2, u)
+            sift_queue_entry(memory.queue, search.nodes, control.open_size, 0, k1, k2, u)
             st.rekeyed += 1
             continue
         expand_cell(ground, search, memory, st, u)
@@ -188,11 +189,11 @@ def expand_cell(ground, search, memory, st, u):
     node = search.nodes[u]
     if node.g > memory.rhs[u]:
         node.g = memory.rhs[u]
-        st.did |= LOWERED
+        st.did |= G_LOWERED
         update_queue_entry(ground, search, memory, st, u)
     else:
         node.g = np.inf
-        st.did |= RAISED
+        st.did |= G_RAISED
         update_rhs(ground, search, memory, st, u)
     for d in range(8):  # for p in pred(u), which equals succ(u) because moves are undirected
         if ground.moves[u] >> d & 1:
@@ -241,7 +242,7 @@ def update_queue_entry(ground, search, memory, st, u):
         if index == CLOSED:
             index = control.open_size
             control.open_size += 1
-        sift_entry(
+        sift_queue_entry(
             memory.queue,
             search.nodes,
             control.open_size,
@@ -252,7 +253,7 @@ def update_queue_entry(ground, search, memory, st, u):
         )
         return
     if node.place != CLOSED:
-        remove_entry(search, memory, np.int64(node.place))
+        remove_queue_entry(search, memory, np.int64(node.place))
         node.place = CLOSED
     if rhs == np.inf:
         node.search = 0  # no search has the number 0, so the cell becomes unknown to the search
@@ -283,34 +284,34 @@ def entry_precedes(k1, k2, s, other_k1, other_k2, other):
 
 
 @kernel
-def remove_entry(search, memory, index):
+def remove_queue_entry(search, memory, index):
     """Remove the entry at `index` from U by moving the last entry there and restoring the heap order."""
     control = search.control[0]
     control.open_size -= 1
     last = memory.queue[control.open_size]
     if index < control.open_size:
-        sift_entry(memory.queue, search.nodes, control.open_size, index, last.k1, last.k2, last.cell)
+        sift_queue_entry(memory.queue, search.nodes, control.open_size, index, last.k1, last.k2, last.cell)
 
 
 @kernel
-def sift_entry(queue, nodes, size, index, k1, k2, s):
+def sift_queue_entry(queue, nodes, size, index, k1, k2, s):
     """Put an entry into the heap of `size` entries, starting at index `index` and moving it up or down as needed.
 
     Writes: queue, the places of all entries moved.
     """
     i = index
     while i > 0 and entry_precedes(k1, k2, s, queue[(i - 1) >> 1].k1, queue[(i - 1) >> 1].k2, queue[(i - 1) >> 1].cell):
-        move_entry(queue, nodes, (i - 1) >> 1, i)
+        move_queue_entry(queue, nodes, (i - 1) >> 1, i)
         i = (i - 1) >> 1
     while True:
         child = 2 * i + 1
         if child >= size:
             break
-        if child + 1 < size and entry_at_precedes(queue, child + 1, child):
+        if child + 1 < size and queue_entry_precedes(queue, child + 1, child):
             child += 1
         if not entry_precedes(queue[child].k1, queue[child].k2, queue[child].cell, k1, k2, s):
             break
-        move_entry(queue, nodes, child, i)
+        move_queue_entry(queue, nodes, child, i)
         i = child
     entry = queue[i]
     entry.k1 = k1
@@ -320,13 +321,13 @@ def sift_entry(queue, nodes, size, index, k1, k2, s):
 
 
 @kernel
-def entry_at_precedes(queue, i, k):
+def queue_entry_precedes(queue, i, k):
     """Return whether the entry at index i of the queue comes before the entry at index k."""
     return entry_precedes(queue[i].k1, queue[i].k2, queue[i].cell, queue[k].k1, queue[k].k2, queue[k].cell)
 
 
 @kernel
-def move_entry(queue, nodes, i, k):
+def move_queue_entry(queue, nodes, i, k):
     """Copy the entry at index i to index k."""
     queue[k].k1 = queue[i].k1
     queue[k].k2 = queue[i].k2
@@ -357,7 +358,7 @@ def on_change(ground, search, memory, state, tails, rose):
 
 
 @kernel
-def path_ahead(ground, search, state, path):
+def write_path_ahead(ground, search, state, path):
     """Write the cells that the agent will walk if nothing changes, its own first, into `path`. Returns their number."""
     st = state[0]
     path[0] = st.loc

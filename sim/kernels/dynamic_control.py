@@ -9,18 +9,18 @@ largest depth or the one stored for the goal. So every cell uses a subgoal at mo
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.jit import kernel
 from sim.kernels.learner import has_obviously_no_path
 from sim.kernels.levels import node_on_level
-from sim.kernels.lrta import NO_REACH, learn_and_move, look_ahead
+from sim.kernels.lrta import NO_G_LIMIT, learn_and_move, run_lookahead
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import must_hash_table_grow, set_target, step_toward_target
+from sim.kernels.targets import must_hash_table_grow, set_present_target, step_toward_target
 from sim.kernels.whole_depths import NO_DEPTH
 
 # Rules for a re-entry (a visit to a cell visited before), after which an agent may drop subgoals and head for its goal.
-# PER_CELL: it does so from this cell only; FOR_GOOD: for the rest of the run; NEVER: it does not.
-PER_CELL, FOR_GOOD, NEVER = 0, 1, 2
+# DROP_AT_THIS_CELL: it does so from this cell only; DROP_FOR_GOOD: for the rest of the run; NEVER: it does not.
+DROP_AT_THIS_CELL, DROP_FOR_GOOD, NEVER_DROP = 0, 1, 2
 
 CONTROL = np.dtype(
     [
@@ -32,7 +32,7 @@ CONTROL = np.dtype(
         ("depth", "i8"),  # fixed lookahead depth, for agents without depths from the database
         ("cap", "i8"),  # largest depth in the database, or the number of cells of the map if the database has no cap
         ("uses_stored", "i8"),  # whether a re-entered cell uses the depth stored for the goal; if not, it uses the cap
-        ("rule", "i8"),  # rule for re-entries: PER_CELL, FOR_GOOD or NEVER
+        ("rule", "i8"),  # rule for re-entries: DROP_AT_THIS_CELL, DROP_FOR_GOOD or NEVER
         ("is_for_good", "i8"),  # whether the goal remains the target for the rest of the run
         ("drops_subgoal", "i8"),  # whether the last look-up chose the goal instead of the region's subgoal
         ("sees_all", "i8"),  # whether the agent is displayed, which needs the full lookahead even for depth 1
@@ -46,7 +46,7 @@ CONTROL = np.dtype(
 
 
 @kernel
-def look_up_subgoal(column, index, visits, it, st):
+def look_up_subgoal_and_depth(column, index, visits, it, st):
     """Return the database's target (NO_SUBGOAL: the goal) and depth for the region at index `index` of the column.
 
     `visits` counts how often the agent was on each cell, or began a leg there. Writes: st.marks, it.
@@ -78,24 +78,26 @@ def look_up_subgoal(column, index, visits, it, st):
 def should_drop_subgoal(visits, it, st):
     """Return whether the agent heads for its goal instead of the region's subgoal.
 
-    It does so on a cell that it has visited before (a re-entry), unless the rule is NEVER; and on every cell after
-    the first re-entry by the rule FOR_GOOD, or once a subgoal turned out to be unreachable. Writes: it.is_for_good.
+    It does so on a cell that it has visited before (a re-entry), unless the rule is NEVER; and on every cell after the
+    first re-entry by the rule DROP_FOR_GOOD, or once a subgoal turned out to be unreachable. Writes: it.is_for_good.
     """
-    if it.rule == NEVER:
+    if it.rule == NEVER_DROP:
         return it.is_for_good != 0
     is_again = visits[st.loc] > 1
-    if is_again and it.rule == FOR_GOOD:
+    if is_again and it.rule == DROP_FOR_GOOD:
         it.is_for_good = 1
     return is_again or it.is_for_good != 0
 
 
 @kernel
-def choose_target(levels, column, visits, it, st):
+def choose_target_and_depth(levels, column, visits, it, st):
     """Return target and lookahead depth for the next move: the goal and depth 1 if the database is not used."""
     if not it.uses_database:
         it.drops_subgoal = 0
         return np.int64(st.goal), np.int64(1)
-    subgoal, depth = look_up_subgoal(column, node_on_level(levels, st.loc, it.level) - it.first, visits, it, st)
+    subgoal, depth = look_up_subgoal_and_depth(
+        column, node_on_level(levels, st.loc, it.level) - it.first, visits, it, st
+    )
     return np.int64(st.goal) if subgoal == NO_SUBGOAL else subgoal, depth
 
 
@@ -113,9 +115,9 @@ def run_ticks(ground, levels, column, targets, ball, visits, control, state, row
         if has_obviously_no_path(ground, st):
             st.status = log.NO_PATH
         else:
-            target, depth = choose_target(levels, column, visits, it, st)
+            target, depth = choose_target_and_depth(levels, column, visits, it, st)
             it.last_target, it.last_depth, it.has_looked_up = target, depth, it.uses_database
-            set_target(ground, targets, target)
+            set_present_target(ground, targets, target)
             used, has_moved = make_lrta_move(ground, targets, ball, st, depth, it.sees_all)
             if has_moved:
                 phase = log.LEARNING
@@ -138,5 +140,5 @@ def make_lrta_move(ground, targets, ball, st, depth, sees_all):
     """
     if depth == 1 and not sees_all:
         return np.int64(1), step_toward_target(ground, targets, st)
-    used = np.int64(look_ahead(ground, targets, ball, st, depth, NO_REACH))
+    used = np.int64(run_lookahead(ground, targets, ball, st, depth, NO_G_LIMIT))
     return used, learn_and_move(ground, targets, ball, st)

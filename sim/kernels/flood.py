@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 
-FLOOD_MET = -1
+FLOOD_MET_TARGET = -1
 """Result of a flood that has met a cell with the wanted label, instead of the number of cells."""
 
-NEVER_MET = -1
+NO_TARGET_LABEL = -1
 """Value of `wanted` for a flood that does not stop early: no cell has this label."""
 
 
@@ -19,7 +19,7 @@ def flood_fill(ground, labels, queue, s, label, target_label):
     Writes: labels, queue.
     """
     if labels[s] == target_label:
-        return FLOOD_MET
+        return FLOOD_MET_TARGET
     labels[s] = label
     queue[0] = s
     done, count = 0, 1
@@ -30,7 +30,7 @@ def flood_fill(ground, labels, queue, s, label, target_label):
             if ground.moves[s] >> d & 1:
                 t = s + ground.step[d]
                 if labels[t] == target_label:
-                    return FLOOD_MET
+                    return FLOOD_MET_TARGET
                 if not labels[t]:
                     labels[t] = label
                     queue[count] = t

@@ -4,7 +4,7 @@ Paper: Korf 1985; here from section 3.2 of "Real-Time Heuristic Search for Pathf
 starts at the root, descends to children with f <= T in the fixed order of directions, never onto a cell of its own
 stack, and keeps the least f beyond T as the next limit. Its only memory is the stack, so it expands a cell once for
 every path that leads to it. `labels`, a Search without an open list, is for display only: it records the cells entered,
-and `contour` the limit with which each was first entered. The search itself never reads them.
+and `entry_limits` the limit with which each was first entered. The search itself never reads them.
 
 One expansion is one cell put on the stack. The goal is never expanded.
 """
@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.jit import kernel
 from sim.kernels.labels import OPPOSITE_DIRECTION, count_expansion
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import NO_DIRECTION, h0_between_cells
-from sim.kernels.route import route_index, set_route
-from sim.kernels.search import CLOSED, clear_search, is_known
-from sim.kernels.tb_bfs import may_open_path
+from sim.kernels.route import route_index, set_route_from_trace
+from sim.kernels.search import CLOSED, is_known, start_search_without_roots
+from sim.kernels.tb_bfs import may_added_arc_open_path
 
 STATE = np.dtype(
     [
@@ -37,15 +37,15 @@ STATE = np.dtype(
         ("most", "i8"),  # maximum number of expansions, after which the agent gives up
         ("marks", "i8"),
         ("restarts", "i8"),
-        ("did", "i8"),  # bits for the events of the last tick: ROSE, WENT_BACK, ENDED_BACK
+        ("did", "i8"),  # bits for the events of the last tick: ROSE, CELL_POPPED, CELL_POPPED_LAST
     ],
     align=True,
 )
 
 # Events of a tick, for display only: the search never reads them.
-ROSE = 1  # in this tick the limit on f rose
-WENT_BACK = 2  # in this tick a cell was taken off the stack
-ENDED_BACK = 4  # in this tick a cell was taken off the stack after the last expansion
+LIMIT_ROSE = 1  # in this tick the limit on f rose
+CELL_POPPED = 2  # in this tick a cell was taken off the stack
+CELL_POPPED_LAST = 4  # in this tick a cell was taken off the stack after the last expansion
 
 
 class SearchStack(NamedTuple):
@@ -55,22 +55,22 @@ class SearchStack(NamedTuple):
     """
 
     cells: np.ndarray  # int32[cells] cells on the stack, the root first
-    turn: np.ndarray  # uint8[cells] for each cell of the stack, the direction to try next
+    next_directions: np.ndarray  # uint8[cells] for each cell of the stack, the direction to try next
     came: np.ndarray  # uint8[cells] direction by which each cell of the stack was entered
     g: np.ndarray  # float64[cells] g of each cell of the stack
     holds: np.ndarray  # uint8[map cells] 1 if a cell is on the stack
     # float64[map cells] limit T with which each cell was first entered; valid only for cells that `labels` knows
-    contour: np.ndarray
+    entry_limits: np.ndarray
 
 
 def new_search_stack(cells: int) -> SearchStack:
     return SearchStack(
-        untouched_zeros(cells, np.int32),
-        untouched_zeros(cells, np.uint8),
-        untouched_zeros(cells, np.uint8),
-        untouched_zeros(cells, np.float64),
-        untouched_zeros(cells, np.uint8),
-        untouched_zeros(cells, np.float64),
+        lazily_allocated_zeros(cells, np.int32),
+        lazily_allocated_zeros(cells, np.uint8),
+        lazily_allocated_zeros(cells, np.uint8),
+        lazily_allocated_zeros(cells, np.float64),
+        lazily_allocated_zeros(cells, np.uint8),
+        lazily_allocated_zeros(cells, np.float64),
     )
 
 
@@ -90,7 +90,7 @@ def reset_agent(ground, labels, stack, state, start, goal, max_expansions):
 def begin_search_at_agent(ground, labels, stack, st):
     """Prepare the first iteration from the agent's cell: set its limit, empty the stack."""
     clear_stack(stack, st)
-    clear_search(ground, labels, st.goal, st.goal)
+    start_search_without_roots(ground, labels, st.goal, st.goal)
     labels.control[0].root = st.loc
     st.root = st.loc
     st.found = 0
@@ -119,7 +119,7 @@ def run_ticks(ground, labels, stack, route, state, expansions, rows):
         used = 0
         st.did = 0
         if not st.found:
-            used = continue_search(ground, labels, stack, st, expansions)
+            used = continue_depth_first_search(ground, labels, stack, st, expansions)
             if st.found:
                 set_route_from_stack(stack, route, st)
         phase = move_agent(route, st)
@@ -129,7 +129,7 @@ def run_ticks(ground, labels, stack, route, state, expansions, rows):
 
 
 @kernel
-def continue_search(ground, labels, stack, st, room):
+def continue_depth_first_search(ground, labels, stack, st, room):
     """Continue the depth-first search for up to `room` expansions.
 
     Returns the number of expansions. Writes: stack, labels, st.
@@ -143,7 +143,7 @@ def continue_search(ground, labels, stack, st, room):
             if used == room:
                 break
             st.limit, st.next_limit = st.next_limit, np.inf
-            st.did |= ROSE if st.iteration else 0
+            st.did |= LIMIT_ROSE if st.iteration else 0
             st.iteration += 1
             push_cell(labels, stack, st, st.root, NO_DIRECTION, 0.0)
             used += 1
@@ -162,7 +162,7 @@ def continue_search(ground, labels, stack, st, room):
             break
         if used == room:
             break
-        stack.turn[top] = d + 1
+        stack.next_directions[top] = d + 1
         push_cell(labels, stack, st, t, d, stack.g[top] + ground.cost[d])
         used += 1
     return used
@@ -172,19 +172,19 @@ def continue_search(ground, labels, stack, st, room):
 def push_cell(labels, stack, st, s, came, g):
     """Expand cell s by putting it on the stack. For display, `labels` keeps the least g with which s was entered."""
     stack.cells[st.depth] = s
-    stack.turn[st.depth] = 0
+    stack.next_directions[st.depth] = 0
     stack.came[st.depth] = came
     stack.g[st.depth] = g
     stack.holds[s] = 1
     st.depth += 1
-    st.did &= ~ENDED_BACK
+    st.did &= ~CELL_POPPED_LAST
     labels.control[0].most_known = max(labels.control[0].most_known, st.depth)  # the memory of IDA* is the stack alone
     node = labels.nodes[s]
     if not is_known(labels, s):
         node.search = labels.control[0].search
         node.place = CLOSED
         node.g = np.inf
-        stack.contour[s] = st.limit
+        stack.entry_limits[s] = st.limit
     if g < node.g:
         node.g = g
         node.came = came
@@ -196,7 +196,7 @@ def pop_cell(stack, st):
     """Take the top cell off the stack."""
     st.depth -= 1
     stack.holds[stack.cells[st.depth]] = 0
-    st.did |= WENT_BACK | ENDED_BACK
+    st.did |= CELL_POPPED | CELL_POPPED_LAST
 
 
 @kernel
@@ -208,8 +208,8 @@ def next_child_direction(ground, stack, st):
     top = st.depth - 1
     s = stack.cells[top]
     moves = np.int64(ground.moves[s])
-    for d in range(stack.turn[top], 8):
-        stack.turn[top] = d
+    for d in range(stack.next_directions[top], 8):
+        stack.next_directions[top] = d
         if not moves >> d & 1 or (stack.came[top] != NO_DIRECTION and d == OPPOSITE_DIRECTION[stack.came[top]]):
             continue
         t = s + ground.step[d]
@@ -228,7 +228,7 @@ def set_route_from_stack(stack, route, st):
     route.scratch[0] = st.goal
     for i in range(st.depth):
         route.scratch[st.depth - i] = stack.cells[i]
-    st.length = set_route(route, route.scratch, st.depth + 1)
+    st.length = set_route_from_trace(route, route.scratch, st.depth + 1)
 
 
 @kernel
@@ -250,7 +250,7 @@ def on_change(ground, labels, stack, state, tails, rose):
     st = state[0]
     if st.status == log.AT_GOAL or st.status == log.GAVE_UP or tails.size == 0:
         return
-    if st.status == log.NO_PATH and not may_open_path(labels, tails, rose):
+    if st.status == log.NO_PATH and not may_added_arc_open_path(labels, tails, rose):
         return
     if st.status == log.ACTIVE and labels.control[0].expansions == 0:
         return
@@ -260,7 +260,7 @@ def on_change(ground, labels, stack, state, tails, rose):
 
 
 @kernel
-def read_contours(labels, stack, limits):
+def read_contour_limits(labels, stack, limits):
     """Read for every cell the limit with which it was first entered, 0 if it was not entered. Writes: limits."""
     for s in range(limits.size):
-        limits[s] = stack.contour[s] if is_known(labels, s) else 0.0
+        limits[s] = stack.entry_limits[s] if is_known(labels, s) else 0.0

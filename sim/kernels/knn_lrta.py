@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
 from sim.kernels.climb import next_climb_cell
-from sim.kernels.jit import kernel
 from sim.kernels.learner import has_obviously_no_path
 from sim.kernels.octile import h0_between_cells
 from sim.kernels.records import SimilarRecords, find_similar_records, new_similar_records
-from sim.kernels.targets import is_goal_target, must_hash_table_grow, set_target, step_toward_target
+from sim.kernels.targets import is_present_target_the_goal, must_hash_table_grow, set_present_target, step_toward_target
 
 CONTROL = np.dtype(
     [
@@ -37,7 +37,10 @@ CONTROL = np.dtype(
         ("next", "i8"),  # index of the present target in RecordChoice.queue
         ("quota", "i8"),  # number of moves until the agent must select targets again; -1: no limit
         ("leg", "i8"),  # number of moves made toward the present target
-        ("stage", "i8"),  # climb that the selection tests now: TO_GOAL, TO_FIRST, ...; SETTLED: no selection
+        (
+            "stage",
+            "i8",
+        ),  # climb that the selection tests now: CLIMB_TO_GOAL, CLIMB_TO_FIRST_CELL, ...; SETTLED: no selection
         ("from_cell", "i8"),  # cell on which the agent was when the selection began
         ("candidate", "i8"),  # index of the record tried now, in the list of the most similar records
         ("found", "i8"),  # number of similar records found; -1: the selection has not searched for them yet
@@ -52,20 +55,28 @@ CONTROL = np.dtype(
 )
 
 # Bits of `did`, the events of a tick. LOST: the agent had to give up its record. REACHED: it has reached a target.
-# BEGAN: a selection began. ASKED: the selection tried records. STRAIGHT: the agent can climb to the goal.
-# TAKEN: the selection chose a record. NONE_FITS: the selection ended without a record, because no similar record fits.
-LOST, REACHED, BEGAN, ASKED, STRAIGHT, TAKEN, NONE_FITS = 1, 2, 4, 8, 16, 32, 64
+# BEGAN: a selection began. ASKED: the selection tried records. STRAIGHT: the agent can climb to the goal. TAKEN: the
+# selection chose a record. NO_RECORD_FITS: the selection ended without a record, because no similar record fits.
+RECORD_LOST, TARGET_REACHED, SELECTION_BEGAN, RECORDS_TRIED, GOAL_CLIMBABLE, RECORD_CHOSEN, NO_RECORD_FITS = (
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+    64,
+)
 
 # Stages of a selection of targets, named after the climb that is tested. SETTLED: no selection is in progress.
-# TO_GOAL: from the agent to its goal. TO_FIRST, TO_SECOND: from the agent to the first or second cell of a record.
-# FROM_LAST: from the last cell of a record to the agent's goal.
-SETTLED, TO_GOAL, TO_FIRST, FROM_LAST, TO_SECOND = 0, 1, 2, 3, 4
+# CLIMB_TO_GOAL: from the agent to its goal. CLIMB_TO_FIRST_CELL, CLIMB_TO_SECOND_CELL: from the agent to the first or
+# second cell of a record. CLIMB_FROM_LAST_CELL: from the last cell of a record to the agent's goal.
+NO_SELECTION, CLIMB_TO_GOAL, CLIMB_TO_FIRST_CELL, CLIMB_FROM_LAST_CELL, CLIMB_TO_SECOND_CELL = 0, 1, 2, 3, 4
 
 # Results of testing a record. UNTRIED: not tested. ACCEPTED: chosen. NO_WAY_TO_IT: the agent cannot climb to it.
 # NO_WAY_FROM_IT: no climb leads from the record to the goal. DROPPED: not tested, because the record failed earlier.
 UNTRIED, ACCEPTED, NO_WAY_TO_IT, NO_WAY_FROM_IT, DROPPED = 0, 1, 2, 3, 4
 
-UNDER_WAY, CLIMBED, GAVE_UP = 0, 1, 2  # state of a climb: not finished, successful, failed
+CLIMB_UNFINISHED, CLIMB_SUCCEEDED, CLIMB_GIVEN_UP = 0, 1, 2  # state of a climb: not finished, successful, failed
 
 
 class RecordChoice(NamedTuple):
@@ -74,7 +85,7 @@ class RecordChoice(NamedTuple):
     Make it only with new_record_choice().
     """
 
-    similar: SimilarRecords
+    similar_records: SimilarRecords
     verdicts: np.ndarray  # int8[similar records] result of testing each similar record, such as ACCEPTED
     queue: np.ndarray  # int32[length of the longest record + 1] target cells, in the order of the walk
     dropped: np.ndarray  # uint8[records] 1 for each record given up; not chosen again until the map changes
@@ -98,7 +109,7 @@ def drop_chosen_record(control):
     it.next = 0
     it.quota = 0
     it.leg = 0
-    it.stage = SETTLED
+    it.stage = NO_SELECTION
 
 
 @kernel
@@ -118,7 +129,7 @@ def run_ticks(ground, records, choice, targets, state, control, rows):
             st.status = log.NO_PATH
         else:
             choose_target(ground, records, choice, st, it)
-            set_target(ground, targets, np.int64(choice.queue[it.next]))
+            set_present_target(ground, targets, np.int64(choice.queue[it.next]))
             used, phase = move_agent(ground, choice, targets, st, it)
         log.write_tick_row(rows[tick], st.loc, used, 0, st.marks, phase)
         st.marks = 0
@@ -133,7 +144,7 @@ def move_agent(ground, choice, targets, st, it):
         if it.quota > 0:
             it.quota -= 1
         return 1, log.FOLLOWING if it.record >= 0 else log.LEARNING
-    if is_goal_target(targets):
+    if is_present_target_the_goal(targets):
         st.status = log.NO_PATH
     else:
         drop_record(choice, it)
@@ -147,14 +158,14 @@ def move_agent(ground, choice, targets, st, it):
 def choose_target(ground, records, choice, st, it):
     """Ensure that the agent has a target: a cell queue[next] that it has not reached yet. Writes: st, it, choice."""
     if it.record >= 0 and is_record_lost(ground, choice, it):
-        it.did |= LOST
+        it.did |= RECORD_LOST
         drop_record(choice, it)
     skip_reached_targets(choice, st, it)
-    if it.stage == SETTLED and (it.next >= it.targets or it.quota == 0):
+    if it.stage == NO_SELECTION and (it.next >= it.targets or it.quota == 0):
         begin_record_selection(st, it)
         if it.next >= it.targets:
             make_goal_only_target(choice, st, it)
-    if it.stage != SETTLED:
+    if it.stage != NO_SELECTION:
         continue_record_selection(ground, records, choice, st, it)
         skip_reached_targets(choice, st, it)
 
@@ -165,7 +176,7 @@ def skip_reached_targets(choice, st, it):
     while it.next < it.targets and choice.queue[it.next] == st.loc:
         it.next += 1
         it.leg = 0
-        it.did |= REACHED
+        it.did |= TARGET_REACHED
 
 
 @kernel
@@ -204,13 +215,13 @@ def make_goal_only_target(choice, st, it):
 @kernel
 def begin_record_selection(st, it):
     """Begin a selection of targets. Its first test is a climb to the goal if `direct` is set, otherwise a record."""
-    it.stage = TO_GOAL if it.direct else TO_FIRST
+    it.stage = CLIMB_TO_GOAL if it.direct else CLIMB_TO_FIRST_CELL
     it.from_cell = st.loc
     it.candidate = 0
     it.found = -1  # the search for similar records is still to be done
     it.climber = -1
     it.selections += 1
-    it.did |= BEGAN
+    it.did |= SELECTION_BEGAN
 
 
 @kernel
@@ -218,28 +229,28 @@ def continue_record_selection(ground, records, choice, st, it):
     """Continue the selection of targets, with at most `spread` climbing steps in this tick (0: no limit)."""
     left = it.spread if it.spread else np.int64(1) << 62
     before = it.steps
-    while it.stage != SETTLED:
-        if it.stage == TO_FIRST and not has_candidate_record_left(ground, records, choice, st, it):
+    while it.stage != NO_SELECTION:
+        if it.stage == CLIMB_TO_FIRST_CELL and not has_candidate_record_left(ground, records, choice, st, it):
             make_goal_only_target(choice, st, it)
             it.quota = it.cap
-            it.stage = SETTLED
-            it.did |= ASKED | NONE_FITS
+            it.stage = NO_SELECTION
+            it.did |= RECORDS_TRIED | NO_RECORD_FITS
             break
         room = left - (it.steps - before)
         if room <= 0:
             break
-        if it.stage != TO_GOAL:
-            it.did |= ASKED
+        if it.stage != CLIMB_TO_GOAL:
+            it.did |= RECORDS_TRIED
         result = continue_climb(ground, st, it, *first_and_last_climb_cell(records, choice, st, it), room)
-        if result == UNDER_WAY:
+        if result == CLIMB_UNFINISHED:
             break
         it.climber = -1
-        if it.stage == TO_GOAL:
-            handle_goal_climb(choice, st, it, result == CLIMBED)
-        elif it.stage == TO_SECOND:
-            choose_record(records, choice, st, it, result == CLIMBED)
+        if it.stage == CLIMB_TO_GOAL:
+            handle_goal_climb_result(choice, st, it, result == CLIMB_SUCCEEDED)
+        elif it.stage == CLIMB_TO_SECOND_CELL:
+            choose_record(records, choice, st, it, result == CLIMB_SUCCEEDED)
         else:
-            handle_record_climb(records, choice, st, it, result == CLIMBED)
+            handle_record_climb_result(records, choice, st, it, result == CLIMB_SUCCEEDED)
     it.most_steps = max(it.most_steps, it.steps - before)
 
 
@@ -251,9 +262,9 @@ def has_candidate_record_left(ground, records, choice, st, it):
     Writes: choice, it.
     """
     if it.found < 0:
-        it.found = find_similar_records(ground, records, it.from_cell, st.goal, choice.similar)
+        it.found = find_similar_records(ground, records, it.from_cell, st.goal, choice.similar_records)
         choice.verdicts[:] = UNTRIED
-    while it.candidate < it.found and choice.dropped[choice.similar.records[it.candidate]]:
+    while it.candidate < it.found and choice.dropped[choice.similar_records.records[it.candidate]]:
         choice.verdicts[it.candidate] = DROPPED
         it.candidate += 1
     return it.candidate < it.found
@@ -262,67 +273,67 @@ def has_candidate_record_left(ground, records, choice, st, it):
 @kernel
 def first_and_last_climb_cell(records, choice, st, it):
     """Return the first and the last cell of the climb that the selection tests in its present stage."""
-    if it.stage == TO_GOAL:
+    if it.stage == CLIMB_TO_GOAL:
         return np.int64(it.from_cell), np.int64(st.goal)
-    r = choice.similar.records[it.candidate]
+    r = choice.similar_records.records[it.candidate]
     first, after = records.offsets[r], records.offsets[r + 1]
-    if it.stage == TO_FIRST:
+    if it.stage == CLIMB_TO_FIRST_CELL:
         return np.int64(it.from_cell), np.int64(records.cells[first])
-    if it.stage == TO_SECOND:
+    if it.stage == CLIMB_TO_SECOND_CELL:
         return np.int64(it.from_cell), np.int64(records.cells[first + 1])
     return np.int64(records.cells[after - 1]), np.int64(st.goal)
 
 
 @kernel
 def continue_climb(ground, st, it, a, b, room):
-    """Continue the climb from a to b by at most `room` steps. Returns UNDER_WAY, CLIMBED or GAVE_UP.
+    """Continue the climb from a to b by at most `room` steps. Returns CLIMB_UNFINISHED, CLIMBED or CLIMB_GIVEN_UP.
 
-    The climb fails (GAVE_UP) if it needs more than `cap` steps, or if the next cell is not nearer to b.
+    The climb fails (CLIMB_GIVEN_UP) if it needs more than `cap` steps, or if the next cell is not nearer to b.
     """
     if it.climber < 0:
         it.climber, it.climbed = a, 0
     while it.climber != b:
         if it.climbed == it.cap:
             st.marks |= log.CAP_HIT
-            return GAVE_UP
+            return CLIMB_GIVEN_UP
         if room == 0:
-            return UNDER_WAY
+            return CLIMB_UNFINISHED
         t = next_climb_cell(ground, it.climber, b)
         if t < 0 or h0_between_cells(ground, t, b) >= h0_between_cells(ground, it.climber, b):
-            return GAVE_UP
+            return CLIMB_GIVEN_UP
         it.climber = t
         it.climbed += 1
         it.steps += 1
         room -= 1
-    return CLIMBED
+    return CLIMB_SUCCEEDED
 
 
 @kernel
-def handle_goal_climb(choice, st, it, is_climbed):
+def handle_goal_climb_result(choice, st, it, is_climbed):
     """Use the result of the climb to the goal: on success make the goal the only target, otherwise try records next."""
     if is_climbed:
         make_goal_only_target(choice, st, it)
         it.quota = -1
-        it.stage = SETTLED
-        it.did |= STRAIGHT
+        it.stage = NO_SELECTION
+        it.did |= GOAL_CLIMBABLE
     else:
-        it.stage = TO_FIRST
+        it.stage = CLIMB_TO_FIRST_CELL
 
 
 @kernel
-def handle_record_climb(records, choice, st, it, is_climbed):
+def handle_record_climb_result(records, choice, st, it, is_climbed):
     """Use the result of a climb that tests a record. If the climb failed, continue with the next record.
 
     If it succeeded, continue with the next test of the same record, or choose the record after the last test.
     """
     if not is_climbed:
-        choice.verdicts[it.candidate] = NO_WAY_TO_IT if it.stage == TO_FIRST else NO_WAY_FROM_IT
+        choice.verdicts[it.candidate] = NO_WAY_TO_IT if it.stage == CLIMB_TO_FIRST_CELL else NO_WAY_FROM_IT
         it.candidate += 1
-        it.stage = TO_FIRST
-    elif it.stage == TO_FIRST:
-        it.stage = FROM_LAST
+        it.stage = CLIMB_TO_FIRST_CELL
+    elif it.stage == CLIMB_TO_FIRST_CELL:
+        it.stage = CLIMB_FROM_LAST_CELL
     elif it.skips_first:
-        it.stage = TO_SECOND
+        it.stage = CLIMB_TO_SECOND_CELL
     else:
         choose_record(records, choice, st, it, False)
 
@@ -333,7 +344,7 @@ def choose_record(records, choice, st, it, skips_first):
 
     The first cell of the record is left out if `skips_first`.
     """
-    r = choice.similar.records[it.candidate]
+    r = choice.similar_records.records[it.candidate]
     choice.verdicts[it.candidate] = ACCEPTED
     first, after = records.offsets[r], records.offsets[r + 1]
     count = 0
@@ -348,5 +359,5 @@ def choose_record(records, choice, st, it, skips_first):
     it.next = 0
     it.leg = 0
     it.quota = -1
-    it.stage = SETTLED
-    it.did |= TAKEN
+    it.stage = NO_SELECTION
+    it.did |= RECORD_CHOSEN

@@ -6,9 +6,9 @@ search, so that all code that draws, counts or inspects a Search works for it.
 
 import numpy as np
 
-from sim.kernels.jit import kernel
-from sim.kernels.memory import untouched_zeros
-from sim.kernels.openlist import ENTRY
+from sim.jit.decorators import kernel
+from sim.kernels.memory import lazily_allocated_zeros
+from sim.kernels.openlist import OPEN_LIST_ENTRY
 from sim.kernels.search import Search, new_search
 
 OPPOSITE_DIRECTION = np.array([2, 3, 0, 1, 6, 7, 4, 5], np.int64)
@@ -21,7 +21,7 @@ def new_search_without_heap(cells: int, is_watched: bool, tile_width: int = 0) -
     `tile_width` is the width of the map if the records are laid out in tiles (tiled.py), 0 for row order.
     """
     search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, tile_width=tile_width)
-    return search._replace(heap=untouched_zeros(1, ENTRY).view(search.heap.__class__))
+    return search._replace(heap=lazily_allocated_zeros(1, OPEN_LIST_ENTRY).view(search.heap.__class__))
 
 
 @kernel

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.octile import FIRST_DIAGONAL, h0
 from sim.kernels.tiled import Table, new_table
 
-TARGET = np.dtype(
+ESTIMATE_TARGET = np.dtype(
     [
         ("goal", "i8"),
         ("goal_x", "i8"),
@@ -44,7 +44,7 @@ class LearnedHeuristic(NamedTuple):
 
 def new_learned_heuristic(ground, goal: int, is_watched: bool = False, tile_width: int = 0) -> LearnedHeuristic:
     """Return a table in which nothing is learned yet. `tile_width`: width of the map for tiles, 0 for row order."""
-    target = np.zeros(1, TARGET).view(np.recarray)
+    target = np.zeros(1, ESTIMATE_TARGET).view(np.recarray)
     set_estimate_goal(ground, target, goal)
     h = new_table("h", ground.moves.size, np.float64, tile_width)
     return LearnedHeuristic(h, np.zeros(MAX_LISTED_CHANGES if is_watched else 0, np.int32), target)
@@ -86,7 +86,7 @@ def learned_h_excess(learned, s):
 
 
 @kernel
-def set_h(learned, s, value):
+def set_learned_h(learned, s, value):
     """Set the estimate of cell s, and record the change. Writes: h, changed, target."""
     target, before = learned.target[0], learned.h[s]
     if before == value:
@@ -101,7 +101,7 @@ def set_h(learned, s, value):
 
 
 @kernel
-def raise_h(learned, s, value):
+def raise_learned_h(learned, s, value):
     """Raise the estimate of cell s to `value` if it is lower. The cell must have been read before."""
     if value > learned.h[s]:
-        set_h(learned, s, value)
+        set_learned_h(learned, s, value)

@@ -8,9 +8,9 @@ arcs. Added arcs can reduce true costs, so the slack is then set to the highest 
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.flood import FLOOD_MET, flood_fill
-from sim.kernels.jit import kernel
+from sim.kernels.flood import FLOOD_MET_TARGET, flood_fill
 from sim.kernels.octile import direction_between
 
 STATE = np.dtype(
@@ -76,7 +76,7 @@ def can_reach_added_arc(ground, loc, tails, rose, seen, queue):
     for i in range(tails.size):
         if not rose[i]:
             seen[tails[i]] = IS_TAIL
-    return flood_fill(ground, seen, queue, loc, IS_SEEN, IS_TAIL) == FLOOD_MET
+    return flood_fill(ground, seen, queue, loc, IS_SEEN, IS_TAIL) == FLOOD_MET_TARGET
 
 
 @kernel
@@ -103,7 +103,7 @@ def write_learning_row(row, st, used, has_moved):
 
 
 @kernel
-def is_planned_path_cut(ground, path, state):
+def is_planned_path_blocked(ground, path, state):
     """Return True if a map change has made a move on the rest of the agent's planned path illegal."""
     st = state[0]
     for i in range(st.head, st.length - 1):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.labels import count_expansion
 from sim.kernels.levels import (
     NodeSearch,
@@ -21,11 +21,11 @@ from sim.kernels.levels import (
     pop_best_node,
 )
 from sim.kernels.lrta import FRONTIER, INSIDE
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.openlist import key_of_f, sift_up
 from sim.kernels.search import CLOSED
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import CELL_BITS, hash_index, put_in_hash_table
+from sim.kernels.targets import CELL_BITS, index_in_hash_table, put_in_hash_table
 
 COST_TOLERANCE = 1e-9
 """Relative tolerance for comparing costs, because sums of distances between the means of regions are not exact."""
@@ -35,37 +35,37 @@ class NodeBall(NamedTuple):
     """Memory of one lookahead among nodes (regions) of the abstraction. Make it only with new_node_ball()."""
 
     nodes: NodeSearch
-    seen: np.ndarray  # int32[nodes] the ball: all nodes that the lookahead has found, the root first
-    fh: np.ndarray  # float64[nodes] f of each node, raised by path-max to at least the f of its parent
+    ball_nodes: np.ndarray  # int32[nodes] the ball: all nodes that the lookahead has found, the root first
+    path_max_f: np.ndarray  # float64[nodes] f of each node, raised by path-max to at least the f of its parent
     size: np.ndarray  # int64[1] number of nodes in the ball
 
 
 def new_node_ball(nodes: int) -> NodeBall:
     return NodeBall(
         new_node_search(nodes),
-        untouched_zeros(nodes, np.int32),
-        untouched_zeros(nodes, np.float64),
+        lazily_allocated_zeros(nodes, np.int32),
+        lazily_allocated_zeros(nodes, np.float64),
         np.zeros(1, np.int64),
     )
 
 
 @kernel
-def node_h(levels, tables, target, u, diagonal):
+def learned_node_h(levels, tables, target, u, diagonal):
     """Return the estimated cost from node u to the target node: the learned value, or the distance between the two.
 
     `tables` is a targets.Targets, of which only the hash table is used.
     """
-    index = hash_index(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
+    index = index_in_hash_table(tables.keys, (np.int64(target) << CELL_BITS | np.int64(u)) + 1)
     if tables.keys[index] != 0:
         return tables.values[index]
     return node_distance(levels, u, target, diagonal)
 
 
 @kernel
-def raise_node_h(levels, tables, target, u, value, diagonal):
+def raise_learned_node_h(levels, tables, target, u, value, diagonal):
     """Raise the estimated cost from node u to the target node to `value` if it is lower."""
-    if value > node_h(levels, tables, target, u, diagonal):
-        aimed = tables.aimed[0]
+    if value > learned_node_h(levels, tables, target, u, diagonal):
+        aimed = tables.present_target[0]
         tables.counts[0].entries += put_in_hash_table(
             tables.keys, tables.values, np.int64(target) << CELL_BITS | np.int64(u), value
         )
@@ -74,7 +74,7 @@ def raise_node_h(levels, tables, target, u, value, diagonal):
 
 
 @kernel
-def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal, notes):
+def run_node_lookahead(levels, ball, tables, root, target, depth, gamma, diagonal, notes):
     """Run Dijkstra's algorithm inside the ball of nodes up to `depth` arcs from the root.
 
     All nodes but the last layer are expanded; the target is never expanded. Returns the expansions. `gamma` is the
@@ -85,7 +85,7 @@ def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal,
     find_node_ball(levels, ball, root, target, depth)
     nodes[root].g = 0.0
     ball.nodes.parent[root] = -1
-    ball.fh[root] = node_h(levels, tables, target, root, diagonal)
+    ball.path_max_f[root] = learned_node_h(levels, tables, target, root, diagonal)
     sift_up(search.heap, nodes, 0, key_of_f(0.0), np.int64(root), mask)
     control.open_size = 1
     used = np.int64(0)
@@ -101,7 +101,9 @@ def look_ahead_nodes(levels, ball, tables, root, target, depth, gamma, diagonal,
                 continue
             child.g = g
             ball.nodes.parent[v] = u
-            ball.fh[v] = max(ball.fh[u], gamma * g + node_h(levels, tables, target, v, diagonal))
+            ball.path_max_f[v] = max(
+                ball.path_max_f[u], gamma * g + learned_node_h(levels, tables, target, v, diagonal)
+            )
             if child.place != FRONTIER and child.place != CLOSED:
                 index = np.int64(child.place)
                 if index == INSIDE:
@@ -122,7 +124,7 @@ def find_node_ball(levels, ball, root, target, depth):
     for _ in range(depth):
         last = ball.size[0]
         for i in range(first, last):
-            u = np.int64(ball.seen[i])
+            u = np.int64(ball.ball_nodes[i])
             if u == target:
                 continue
             ball.nodes.search.nodes[u].place = INSIDE
@@ -141,7 +143,7 @@ def add_frontier_node(ball, u):
     ball.nodes.search.control[0].known += 1
     node.place = FRONTIER
     node.g = np.inf
-    ball.seen[ball.size[0]] = u
+    ball.ball_nodes[ball.size[0]] = u
     ball.size[0] += 1
 
 
@@ -151,9 +153,9 @@ def best_frontier_node(ball, target):
 
     Ties go to the target, then to the larger g, then to the smaller node.
     """
-    best, fh = np.int64(-1), ball.fh
+    best, fh = np.int64(-1), ball.path_max_f
     for i in range(1, ball.size[0]):
-        v = np.int64(ball.seen[i])
+        v = np.int64(ball.ball_nodes[i])
         node = ball.nodes.search.nodes[v]
         if node.place != FRONTIER or node.g == np.inf:
             continue
@@ -210,7 +212,7 @@ def find_node_depths(
         if distance == np.inf:
             continue
         for d in range(1, cap):
-            used += look_ahead_nodes(levels, ball, tables, s, y, d, 1.0, diagonal, notes)
+            used += run_node_lookahead(levels, ball, tables, s, y, d, 1.0, diagonal, notes)
             b = best_frontier_node(ball, y)
             if b < 0:
                 continue

@@ -11,25 +11,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import MapArrays, h0
 from sim.kernels.openlist import UNITS_PER_COST, key_of_f, sift_down, sift_up
 from sim.kernels.search import (
     CLOSED,
-    EMPTY,
     GOAL_ON_TOP,
+    OPEN_LIST_EMPTY,
     RUNNING,
     Search,
     add_root,
     best_open_cell,
-    clear_search,
     expand_best_cells,
     new_search,
+    start_search_without_roots,
 )
 
-STRAIGHT_LINE = -1.0
+STRAIGHT_LINE_COST = -1.0
 """Value for a diagonal cost that makes arcs between regions as long as the straight line between their means."""
 
 IS_INSIDE, IS_END = 1, 2  # marks of a corridor's cells: the cell is inside; it is inside and may end the search
@@ -52,7 +52,7 @@ class Corridor(NamedTuple):
     ground: MapArrays  # arrays of the map, in which only moves between cells of the corridor are legal
     marks: np.ndarray  # uint8[cells] IS_INSIDE or IS_END, 0 for cells outside the corridor
     cells: np.ndarray  # int32[cells] list of the cells inside the corridor
-    stack: np.ndarray  # int32[nodes] scratch buffer of add_to_corridor()
+    stack: np.ndarray  # int32[nodes] scratch buffer of add_node_to_corridor()
     size: np.ndarray  # int64[1] number of cells inside the corridor
 
 
@@ -60,21 +60,21 @@ def new_node_search(nodes: int) -> NodeSearch:
     search = new_search(nodes)
     return NodeSearch(
         search,
-        untouched_zeros(nodes, np.int32),
-        untouched_zeros(nodes, np.int32),
-        untouched_zeros(nodes, np.int32),
+        lazily_allocated_zeros(nodes, np.int32),
+        lazily_allocated_zeros(nodes, np.int32),
+        lazily_allocated_zeros(nodes, np.int32),
         max(1, nodes.bit_length()),
     )
 
 
 def new_corridor(ground: MapArrays, nodes: int) -> Corridor:
     cells = ground.moves.size
-    inside = ground._replace(moves=untouched_zeros(cells, np.uint8))
+    inside = ground._replace(moves=lazily_allocated_zeros(cells, np.uint8))
     return Corridor(
         inside,
-        untouched_zeros(cells, np.uint8),
-        untouched_zeros(cells, np.int32),
-        untouched_zeros(nodes, np.int32),
+        lazily_allocated_zeros(cells, np.uint8),
+        lazily_allocated_zeros(cells, np.int32),
+        lazily_allocated_zeros(nodes, np.int32),
         np.zeros(1, np.int64),
     )
 
@@ -97,7 +97,7 @@ def node_on_level(levels, cell, level):
 
 
 @kernel
-def common_level(levels, a, b):
+def lowest_common_level(levels, a, b):
     """Return the lowest level on which two cells are in the same node, or -1 if no path connects them."""
     u, v = np.int64(levels.node_of[a]), np.int64(levels.node_of[b])
     level = 0
@@ -184,7 +184,7 @@ def expand_nodes(levels, nodes, end, end_parent, mark, diagonal, budget, notes):
     used = np.int64(0)
     while True:
         if control.open_size == 0:
-            control.status = EMPTY
+            control.status = OPEN_LIST_EMPTY
             return used
         top = search.heap[0].tie & ((np.int64(1) << nodes.shift) - 1)
         if top == end or (end_parent >= 0 and levels.parent[top] == end_parent):
@@ -248,7 +248,7 @@ def clear_corridor(corridor):
 
 
 @kernel
-def add_to_corridor(levels, corridor, node, mark):
+def add_node_to_corridor(levels, corridor, node, mark):
     """Add all map cells of a node to the corridor, with the mark IS_INSIDE or IS_END."""
     stack = corridor.stack
     stack[0] = node
@@ -281,10 +281,10 @@ def allow_corridor_moves(ground, corridor):
 
 
 @kernel
-def begin_later_search(ground, search, start, goal, aim):
+def begin_search_in_same_tick(ground, search, start, goal, aim):
     """Begin a search as search.begin() does, but keep the list and the count of expansions made earlier in the tick."""
     noted, expansions = search.control[0].noted, search.control[0].expansions
-    clear_search(ground, search, goal, aim)
+    start_search_without_roots(ground, search, goal, aim)
     search.control[0].noted, search.control[0].expansions = noted, expansions
     search.control[0].root = start
     add_root(ground, search, start, 0.0)
@@ -300,7 +300,7 @@ def expand_to_marked_end(corridor, search, budget):
     while True:
         top = best_open_cell(corridor.ground, search)
         if top < 0:
-            search.control[0].status = EMPTY
+            search.control[0].status = OPEN_LIST_EMPTY
             return used
         if corridor.marks[top] == IS_END:
             search.control[0].goal = top

@@ -11,35 +11,36 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import learned_h_excess, learned_h_of, raise_h, set_h
+from sim.kernels.learned import learned_h_excess, learned_h_of, raise_learned_h, set_learned_h
 from sim.kernels.learner import has_obviously_no_path, move_agent_to
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import NO_DIRECTION, SUCCESSORS
-from sim.kernels.openlist import ENTRY, key_of_f, packed_tie, sift_down, sift_up
+from sim.kernels.openlist import OPEN_LIST_ENTRY, key_of_f, packed_tie, sift_down, sift_up
 from sim.kernels.search import (
     CLOSED,
-    EMPTY,
     GOAL_ON_TOP,
+    OPEN_LIST_EMPTY,
     RUNNING,
     Search,
     add_root,
-    clear_search,
     new_search,
     parent_of,
+    start_search_without_roots,
 )
 
-DIJKSTRA, ADAPTIVE = 0, 1  # rules for backing up h: by Dijkstra's algorithm; from the f of the best open cell (RTAA*)
+# Rules for backing up h: by Dijkstra's algorithm; from the f of the best open cell (RTAA*).
+DIJKSTRA_BACKUP, RTAA_BACKUP = 0, 1
 MIN_F_RULE, MIN_EXCESS_RULE = 0, 1  # rules for the open cell to head for: the least f; the least h - h0 (daRTAA*)
 
-LABEL = np.dtype([("place", "i4")])  # index of a closed cell in the queue of the backup, or SETTLED, or UNSEEN
-SETTLED, UNSEEN = -1, -2  # states of a closed cell in the backup: it has its final value; it was never queued
+BACKUP_LABEL = np.dtype([("place", "i4")])  # index of a closed cell in the queue of the backup, or SETTLED, or UNSEEN
+FINAL_VALUE, NEVER_QUEUED = -1, -2  # states of a closed cell in the backup: it has its final value; it was never queued
 
 
-class LocalSpace(NamedTuple):
-    """Local search space of the last plan. Make it only with new_local_space()."""
+class LocalSearchSpace(NamedTuple):
+    """Local search space of the last plan. Make it only with new_local_search_space()."""
 
     search: Search
     closed: np.ndarray  # int32[cells] expanded cells in their order; a cell expanded twice is listed twice
@@ -48,13 +49,13 @@ class LocalSpace(NamedTuple):
     path: np.ndarray  # int32[cells] path from the agent's cell at the last plan to the chosen open cell
 
 
-def new_local_space(cells: int, is_watched: bool) -> LocalSpace:
-    return LocalSpace(
+def new_local_search_space(cells: int, is_watched: bool) -> LocalSearchSpace:
+    return LocalSearchSpace(
         new_search(cells, counts_heat=is_watched, notes_order=is_watched, is_reused=not is_watched),
-        untouched_zeros(cells, np.int32),
-        untouched_zeros(cells, LABEL).view(np.recarray),
-        untouched_zeros(cells + 1, ENTRY).view(np.recarray),
-        untouched_zeros(cells, np.int32),
+        lazily_allocated_zeros(cells, np.int32),
+        lazily_allocated_zeros(cells, BACKUP_LABEL).view(np.recarray),
+        lazily_allocated_zeros(cells + 1, OPEN_LIST_ENTRY).view(np.recarray),
+        lazily_allocated_zeros(cells, np.int32),
     )
 
 
@@ -99,19 +100,19 @@ def run_ticks(ground, learned, space, state, n, backup, exit_rule, walks_all, ro
 @kernel
 def plan_episode(ground, learned, space, st, n, backup, exit_rule):
     """Run one planning episode: search, learn, choose a path. Returns the number of expansions."""
-    used = expand_space(ground, learned, space, st, n)
+    used = expand_local_space(ground, learned, space, st, n)
     control = space.search.control[0]
-    if control.status == EMPTY:
+    if control.status == OPEN_LIST_EMPTY:
         st.status = log.NO_PATH
         return used
-    if backup == DIJKSTRA:
+    if backup == DIJKSTRA_BACKUP:
         back_up_h_as_lss_lrta(ground, learned, space, st)
     else:
         back_up_h_as_rtaa(ground, learned, space, st)
     if learned.h[st.loc] > st.limit:
         st.status = log.NO_PATH
         return used
-    st.best = best_open_in_space(ground, space)
+    st.best = best_open_cell_in_space(ground, space)
     if exit_rule == MIN_EXCESS_RULE and control.status != GOAL_ON_TOP:
         st.best = least_excess_cell(ground, learned, space)
     trace_planned_path(ground, space, st)
@@ -119,13 +120,13 @@ def plan_episode(ground, learned, space, st, n, backup, exit_rule):
 
 
 @kernel
-def best_open_in_space(ground, space):
+def best_open_cell_in_space(ground, space):
     """Return the best open cell, which is the one with the least f."""
     return space.search.heap[0].tie & ((np.int64(1) << ground.shift) - 1)
 
 
 @kernel
-def expand_space(ground, learned, space, st, n):
+def expand_local_space(ground, learned, space, st, n):
     """Run A* from the agent until the goal is on top, no cell is open, or n cells are expanded.
 
     A closed cell is opened again if a cheaper path to it is found. A consistent h rules that out, but an edit of the
@@ -136,7 +137,7 @@ def expand_space(ground, learned, space, st, n):
     nodes, heap, control = search.nodes, search.heap, search.control[0]
     step, cost, shift = ground.step, ground.cost, ground.shift
     mask = (np.int64(1) << shift) - 1
-    clear_search(ground, search, st.goal, st.goal)
+    start_search_without_roots(ground, search, st.goal, st.goal)
     control.root = st.loc
     learned_h_of(learned, st.loc)
     add_root(ground, search, st.loc, 0.0)
@@ -146,7 +147,7 @@ def expand_space(ground, learned, space, st, n):
     status = RUNNING
     while True:
         if size == 0:
-            status = EMPTY
+            status = OPEN_LIST_EMPTY
             break
         s = heap[0].tie & mask
         if s == goal:
@@ -200,12 +201,12 @@ def back_up_h_as_rtaa(ground, learned, space, st):
     Writes: h.
     """
     nodes = space.search.nodes
-    b = best_open_in_space(ground, space)
+    b = best_open_cell_in_space(ground, space)
     f = nodes[b].g + learned_h_of(learned, b)
     for i in range(st.closed):
         u = np.uint64(space.closed[i])
         if nodes[u].place == CLOSED:  # false for a cell that was expanded and then opened again
-            raise_h(learned, np.int64(u), f - nodes[u].g)
+            raise_learned_h(learned, np.int64(u), f - nodes[u].g)
             st.updates += 1
 
 
@@ -225,8 +226,8 @@ def back_up_h_as_lss_lrta(ground, learned, space, st):
         value = np.int64(heap[0].key).view(np.float64)
         size -= 1
         sift_down(heap, labels, size, heap[size].key, heap[size].tie, mask)
-        labels[np.uint64(u)].place = SETTLED
-        set_h(learned, u, value)
+        labels[np.uint64(u)].place = FINAL_VALUE
+        set_learned_h(learned, u, value)
         st.pops += 1
         st.updates += 1
         successors = np.int64(SUCCESSORS[NO_DIRECTION << 8 | np.int64(ground.moves[u])])
@@ -243,7 +244,7 @@ def queue_border_cells(ground, learned, space, st, mask):
     """Queue each closed cell that has open neighbours, with the least c + h of them. Returns the size of the queue."""
     search = space.search
     for i in range(st.closed):
-        space.labels[np.uint64(space.closed[i])].place = UNSEEN
+        space.labels[np.uint64(space.closed[i])].place = NEVER_QUEUED
     size = np.int64(0)
     for i in range(st.closed):
         u = np.int64(space.closed[i])
@@ -271,10 +272,10 @@ def queue_cell_value(space, size, u, value, mask):
     label = space.labels[np.uint64(u)]
     key = key_of_f(value)
     index = np.int64(label.place)
-    if index == UNSEEN:
+    if index == NEVER_QUEUED:
         sift_up(space.heap, space.labels, size, key, u, mask)
         return size + 1
-    if index != SETTLED and space.heap[np.uint64(index)].key > key:
+    if index != FINAL_VALUE and space.heap[np.uint64(index)].key > key:
         sift_up(space.heap, space.labels, index, key, u, mask)
     return size
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.kernels.jit import IS_SIM_INTERPRETED, kernel
+from sim.jit.decorators import IS_SIM_INTERPRETED, kernel
 
 ROW = np.dtype(
     [
@@ -19,7 +19,7 @@ ROW = np.dtype(
 BACK_MOVE = 1  # a move to the parent, made because the agent was off its path
 RESTARTED = 2  # the agent has begun a new search or plan, because the map, its goal or a parameter has changed
 BOUNCED = 4  # TBA*'s move from the start when it has no path to walk
-TRIAL = 8  # written by the world: the agent was put back on the start for its next trial, which is not a move
+TRIAL_BEGAN = 8  # written by the world: the agent was put back on the start for its next trial, which is not a move
 ARRIVED = 16  # written by the world: the agent came to the goal in this tick
 CAP_HIT = 32  # a lookahead had the largest depth that the agent allows, or a climb the largest number of steps
 REENTERED = 64  # the agent had visited its cell before, so it headed for its goal instead of a subgoal

@@ -19,19 +19,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
-from sim.kernels.jit import inlined_kernel, kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import learned_h_of, set_h
+from sim.kernels.learned import learned_h_of, set_learned_h
 from sim.kernels.learner import has_obviously_no_path, move_agent_to, write_learning_row
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, TIE_ORDERED_SUCCESSORS
 from sim.kernels.openlist import key_of_f, sift_down, sift_up
-from sim.kernels.search import CLOSED, Search, clear_search, new_search, parent_of
+from sim.kernels.search import CLOSED, Search, new_search, parent_of, start_search_without_roots
 from sim.kernels.targets import h_toward_target, raise_h_toward_target
 
 INSIDE, FRONTIER = -2, -3  # NODE.place of a cell that the lookahead will expand, and of a cell that it will not
-NO_REACH = -1.0  # value of `reach` (limit of g) for a lookahead that is limited by depth, not by g
+NO_G_LIMIT = -1.0  # value of `reach` (limit of g) for a lookahead that is limited by depth, not by g
 
 
 class LookaheadBall(NamedTuple):
@@ -39,12 +39,12 @@ class LookaheadBall(NamedTuple):
 
     search: Search  # search around the agent: g and parent of each cell, and the cells still to be expanded
     cells: np.ndarray  # int32[cells] list of the cells that the lookahead has found; the agent's cell is the first
-    fh: np.ndarray  # float64[cells] f of each cell of the map, with path-max: at least the f of its parent
+    path_max_f: np.ndarray  # float64[cells] f of each cell of the map, with path-max: at least the f of its parent
 
 
 def new_lookahead_ball(cells: int, is_watched: bool, is_reused: bool = False) -> LookaheadBall:
     search = new_search(cells, counts_heat=is_watched, notes_order=is_watched, is_reused=is_reused)
-    return LookaheadBall(search, untouched_zeros(cells, np.int32), untouched_zeros(cells, np.float64))
+    return LookaheadBall(search, lazily_allocated_zeros(cells, np.int32), lazily_allocated_zeros(cells, np.float64))
 
 
 # --- depth 1 --------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def make_move_at_depth_1(ground, learned, st):
     t, f = best_successor(ground, learned, s, learned_h_of(learned, s))
     st.updates += 1
     st.best = t
-    set_h(learned, s, f)  # raises h of s to f, which is at least the old h
+    set_learned_h(learned, s, f)  # raises h of s to f, which is at least the old h
     if f > st.limit:
         st.status = log.NO_PATH
         return 1, log.WAITING
@@ -121,7 +121,7 @@ def best_successor(ground, learned, s, min_f):
 def run_ticks(ground, targets, ball, state, depth, reach, rows):
     """Plan and act for up to len(rows) ticks. Returns the number of ticks done.
 
-    `depth` (maximum number of moves) or `reach` (maximum cost g) limits the lookahead, see look_ahead().
+    `depth` (maximum number of moves) or `reach` (maximum cost g) limits the lookahead, see run_lookahead().
     """
     st = state[0]
     for tick in range(rows.size):
@@ -129,7 +129,7 @@ def run_ticks(ground, targets, ball, state, depth, reach, rows):
             return tick
         used, has_moved = np.int64(0), False
         if not has_obviously_no_path(ground, st):
-            used = look_ahead(ground, targets, ball, st, depth, reach)
+            used = run_lookahead(ground, targets, ball, st, depth, reach)
             has_moved = learn_and_move(ground, targets, ball, st)
         write_learning_row(rows[tick], st, used, has_moved)
     return rows.size
@@ -145,26 +145,26 @@ def learn_and_move(ground, targets, ball, st):
     st.best = b
     st.updates += 1
     if b >= 0:
-        raise_h_toward_target(targets, st.loc, ball.fh[b])
-    if b < 0 or max(ball.fh[b], h_toward_target(targets, st.loc)) > st.limit:
+        raise_h_toward_target(targets, st.loc, ball.path_max_f[b])
+    if b < 0 or max(ball.path_max_f[b], h_toward_target(targets, st.loc)) > st.limit:
         return False
     move_agent_to(st, first_cell_on_path(ground, ball.search, st.loc, b))
     return True
 
 
 @kernel
-def look_ahead(ground, targets, ball, st, depth, reach):
+def run_lookahead(ground, targets, ball, st, depth, reach):
     """Search the surroundings of the agent with Dijkstra's algorithm. Returns the number of expansions.
 
     If `reach` is negative, expand all cells that are fewer than `depth` moves away from the agent. Otherwise expand all
     cells with g <= reach. Never expand the present target. The ball then consists of the expanded cells and their
     successors. Writes: the ball, st.closed (number of cells in the ball), initial h of cells seen for the first time.
     """
-    search, cells, fh, step, cost = ball.search, ball.cells, ball.fh, ground.step, ground.cost
+    search, cells, fh, step, cost = ball.search, ball.cells, ball.path_max_f, ground.step, ground.cost
     nodes, heap, control = search.nodes, search.heap, search.control[0]
     mask = (np.int64(1) << ground.shift) - 1
-    root, target = np.int64(st.loc), np.int64(targets.aimed[0].goal)
-    clear_search(ground, search, target, target)
+    root, target = np.int64(st.loc), np.int64(targets.present_target[0].goal)
+    start_search_without_roots(ground, search, target, target)
     control.root = root
     count = find_ball_cells(ground, search, cells, root, target, 0 if reach >= 0.0 else depth)
     nodes[root].g = 0.0
@@ -253,7 +253,7 @@ def best_frontier_cell(targets, ball, st):
     as in best_successor(); see docs/deviations.md.
     Writes: `place` of frontier cells and open_size, so that drawing code shows the frontier as an open list.
     """
-    search, fh, target = ball.search, ball.fh, targets.aimed[0].goal
+    search, fh, target = ball.search, ball.path_max_f, targets.present_target[0].goal
     best, best_sum = np.int64(-1), np.inf
     is_single, found = search.control[0].expansions == 1, 0
     for i in range(1, st.closed):

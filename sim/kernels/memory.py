@@ -22,15 +22,17 @@ _PRIVATE_MAPPING: dict[str, Any] = (
 )
 
 
-def untouched_zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def lazily_allocated_zeros(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return a flat array of `count` zeros. Its memory is freed when the array is deleted."""
     size = count * np.dtype(dtype).itemsize
     return (
-        np.zeros(count, dtype) if size < _MIN_MAPPED_BYTES else np.frombuffer(_new_pages(size, are_large=False), dtype)
+        np.zeros(count, dtype)
+        if size < _MIN_MAPPED_BYTES
+        else np.frombuffer(_new_memory_pages(size, are_large=False), dtype)
     )
 
 
-def _new_pages(size: int, *, are_large: bool) -> mmap.mmap:
+def _new_memory_pages(size: int, *, are_large: bool) -> mmap.mmap:
     """Allocate `size` bytes of zeros in new memory pages, which are huge pages if `are_large`."""
     pages = mmap.mmap(-1, size, **_PRIVATE_MAPPING)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
@@ -53,7 +55,7 @@ class BufferPool:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self.free_bytes = 0  # total size in bytes of the buffers that are free for reuse
-        self._free: defaultdict[tuple[str, int], deque[tuple[mmap.mmap, int]]] = defaultdict(deque)
+        self._free_buffers: defaultdict[tuple[str, int], deque[tuple[mmap.mmap, int]]] = defaultdict(deque)
 
     def take_array(
         self,
@@ -78,30 +80,30 @@ class BufferPool:
         size = count * np.dtype(dtype).itemsize
         if size < _MIN_MAPPED_BYTES:
             return np.zeros(count, dtype)
-        pages, last = self._take_block((purpose, size), in_large_pages)
+        pages, last = self._take_buffer((purpose, size), in_large_pages)
         if stamp is not None:
             stamp[0] = last
         array = np.frombuffer(pages, dtype)
-        weakref.finalize(array, self._return_block, (purpose, size), pages, stamp).atexit = False
+        weakref.finalize(array, self._return_buffer, (purpose, size), pages, stamp).atexit = False
         return array
 
-    def release_free_blocks(self) -> None:
+    def release_free_buffers(self) -> None:
         """Return the memory of all free buffers to the operating system."""
-        self._free.clear()
+        self._free_buffers.clear()
         self.free_bytes = 0
 
-    def _take_block(self, key: tuple[str, int], are_large: bool) -> tuple[mmap.mmap, int]:
+    def _take_buffer(self, key: tuple[str, int], are_large: bool) -> tuple[mmap.mmap, int]:
         try:
-            found = self._free[key].pop()
+            found = self._free_buffers[key].pop()
         except IndexError:
-            return _new_pages(key[1], are_large=are_large), 0
+            return _new_memory_pages(key[1], are_large=are_large), 0
         self.free_bytes -= key[1]
         return found
 
-    def _return_block(self, key: tuple[str, int], pages: mmap.mmap, stamp: npt.NDArray[np.int64] | None) -> None:
+    def _return_buffer(self, key: tuple[str, int], pages: mmap.mmap, stamp: npt.NDArray[np.int64] | None) -> None:
         if self.free_bytes + key[1] <= self.max_bytes:
             self.free_bytes += key[1]
-            self._free[key].append((pages, 0 if stamp is None else int(stamp[0])))
+            self._free_buffers[key].append((pages, 0 if stamp is None else int(stamp[0])))
 
 
 BUFFER_POOL = BufferPool(512 * 1024 * 1024)
@@ -120,7 +122,7 @@ def scratch_array(
     return (
         BUFFER_POOL.take_array(purpose, count, dtype, in_large_pages=in_large_pages)
         if is_reused
-        else untouched_zeros(count, dtype)
+        else lazily_allocated_zeros(count, dtype)
     )
 
 
@@ -141,5 +143,5 @@ def stamped_array(
     return (
         BUFFER_POOL.take_array(purpose, count, dtype, stamp, in_large_pages=in_large_pages)
         if is_reused
-        else untouched_zeros(count, dtype)
+        else lazily_allocated_zeros(count, dtype)
     )

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.addresses import memory_words_at
-from sim.kernels.jit import kernel
+from sim.jit.addresses import memory_words_at
+from sim.jit.decorators import kernel
+from sim.jit.yield_flag import yield_after_steps
 from sim.kernels.pages import may_pages_be_in_use
-from sim.kernels.yield_flag import yield_after_steps
 
 PART_WORDS = 128  # size of a part of memory in uint64 words
 PART_BYTES = 8 * PART_WORDS  # size of a part of memory in bytes
@@ -23,21 +23,21 @@ PARTS_PER_BLOCK = 32  # number of parts in a block of memory
 COMPARED_PER_YIELD, COPIED_PER_YIELD = 2048, 512
 """Number of parts that a kernel compares, or copies, before it yields the processor (yield_flag.py): 0.2 ms of work."""
 
-SLOTS, FREED_SLOTS, TABLES, FREED_TABLES = 0, 1, 2, 3
-"""Indices into `counts`. SLOTS, TABLES: number of slots or tables ever allocated. FREED_SLOTS, FREED_TABLES: number of
-these that are free now."""
+SLOT_COUNT, FREED_SLOT_COUNT, TABLE_COUNT, FREED_TABLE_COUNT = 0, 1, 2, 3
+"""Indices into `counts`. SLOTS, TABLES: number of slots or tables ever allocated. FREED_SLOT_COUNT, FREED_TABLE_COUNT:
+number of these that are free now."""
 
 
 class PartArrays(NamedTuple):
     """Arrays of the pool that stores all keyframes. Slot 0 and table 0 contain zeros; their users are not counted."""
 
-    contents: np.ndarray  # uint64[slots, PART_WORDS] part of memory stored in each slot
+    slot_contents: np.ndarray  # uint64[slots, PART_WORDS] part of memory stored in each slot
     slot_users: np.ndarray  # int32[slots] number of tables that contain each slot
     freed_slots: np.ndarray  # int32[slots] stack with the ids of the free slots
     tables: np.ndarray  # int32[tables, PARTS_PER_BLOCK] ids of the slots that each table lists
     table_users: np.ndarray  # int32[tables] number of keyframes that use each table
     freed_tables: np.ndarray  # int32[tables] stack with the ids of the free tables
-    counts: np.ndarray  # int64[4] counters, at the indices SLOTS, FREED_SLOTS, TABLES and FREED_TABLES
+    counts: np.ndarray  # int64[4] counters, at the indices SLOTS, FREED_SLOT_COUNT, TABLES and FREED_TABLE_COUNT
 
 
 SEGMENT = np.dtype([("address", "i8"), ("parts", "i8"), ("first", "i8"), ("page", "i8")], align=True)
@@ -69,7 +69,7 @@ def store_keyframe(pool, segments, entries, page, blocks, changed, addresses, pa
     count = 0
     for i in range(segments.size):
         count = find_changed_parts(pool, segments[i], entries, page, blocks, changed, addresses, count, pace)
-    if not has_free_slots(pool, count):
+    if not has_free_slots_and_tables(pool, count):
         return False
     store_changed_parts(pool, blocks, changed, addresses, count, pace)
     add_keyframe_user(pool, blocks)
@@ -92,7 +92,7 @@ def find_changed_parts(pool, segment, entries, page, blocks, changed, addresses,
         if not may_pages_be_in_use(segment.address, segment.page, index * PART_BYTES, PART_BYTES, entries, page):
             if slot == 0:
                 continue
-        elif has_same_part_content(pool.contents, slot, memory_words_at(address, PART_WORDS)):
+        elif has_same_part_content(pool.slot_contents, slot, memory_words_at(address, PART_WORDS)):
             continue
         changed[count] = part
         addresses[count] = address
@@ -101,10 +101,10 @@ def find_changed_parts(pool, segment, entries, page, blocks, changed, addresses,
 
 
 @kernel
-def has_free_slots(pool, count):
+def has_free_slots_and_tables(pool, count):
     """Return True if the pool has at least `count` free slots and at least `count` free tables."""
-    used_slots = pool.counts[SLOTS] - pool.counts[FREED_SLOTS]
-    used_tables = pool.counts[TABLES] - pool.counts[FREED_TABLES]
+    used_slots = pool.counts[SLOT_COUNT] - pool.counts[FREED_SLOT_COUNT]
+    used_tables = pool.counts[TABLE_COUNT] - pool.counts[FREED_TABLE_COUNT]
     return max(used_slots, used_tables) + count <= pool.slot_users.size
 
 
@@ -127,7 +127,7 @@ def store_changed_parts(pool, blocks, changed, addresses, count, pace):
     """Copy the changed parts of memory into slots of the pool, and make new tables for the blocks that contain them.
 
     The first `count` elements of `changed` are the indices of the parts, those of `addresses` their addresses. Parts of
-    one block must follow one another. Call has_free_slots() first. Writes: pool, blocks.
+    one block must follow one another. Call has_free_slots_and_tables() first. Writes: pool, blocks.
     """
     renewed = -1
     for i in range(count):
@@ -137,7 +137,7 @@ def store_changed_parts(pool, blocks, changed, addresses, count, pace):
         if block != renewed:
             blocks[block] = copy_slot_table(pool, blocks[block])
             renewed = block
-        pool.tables[blocks[block], part % PARTS_PER_BLOCK] = slot_for_words(
+        pool.tables[blocks[block], part % PARTS_PER_BLOCK] = store_part_in_slot(
             pool, memory_words_at(addresses[i], PART_WORDS)
         )
 
@@ -145,20 +145,20 @@ def store_changed_parts(pool, blocks, changed, addresses, count, pace):
 @kernel
 def copy_slot_table(pool, old):
     """Copy table `old` to a new table, and return the id of the new table. Writes: pool."""
-    table = allocate_slot_or_table(pool.freed_tables, pool.counts, TABLES, FREED_TABLES)
+    table = allocate_slot_or_table(pool.freed_tables, pool.counts, TABLE_COUNT, FREED_TABLE_COUNT)
     for i in range(PARTS_PER_BLOCK):
         pool.tables[table, i] = pool.tables[old, i]
     return table
 
 
 @kernel
-def slot_for_words(pool, words):
+def store_part_in_slot(pool, words):
     """Store `words` in a new slot and return its id; if all words are zero, return slot 0 instead. Writes: pool."""
-    if has_same_part_content(pool.contents, 0, words):
+    if has_same_part_content(pool.slot_contents, 0, words):
         return np.int64(0)
-    slot = allocate_slot_or_table(pool.freed_slots, pool.counts, SLOTS, FREED_SLOTS)
+    slot = allocate_slot_or_table(pool.freed_slots, pool.counts, SLOT_COUNT, FREED_SLOT_COUNT)
     for i in range(np.uint64(PART_WORDS)):
-        pool.contents[np.uint64(slot), np.uint64(i)] = words[np.uint64(i)]
+        pool.slot_contents[np.uint64(slot), np.uint64(i)] = words[np.uint64(i)]
     return slot
 
 
@@ -166,7 +166,7 @@ def slot_for_words(pool, words):
 def allocate_slot_or_table(freed, counts, total_index, freed_index):
     """Allocate a slot or a table: reuse the last one freed, otherwise take an unused one. Return its id.
 
-    For a slot, `total_index` is SLOTS and `freed_index` is FREED_SLOTS; for a table, TABLES and FREED_TABLES.
+    For a slot, `total_index` is SLOTS and `freed_index` is FREED_SLOT_COUNT; for a table, TABLES and FREED_TABLE_COUNT.
     Writes: counts.
     """
     if counts[freed_index]:
@@ -204,10 +204,10 @@ def remove_keyframe_user(pool, blocks):
             slot = pool.tables[table, i]
             pool.slot_users[slot] -= 1
             if slot and pool.slot_users[slot] == 0:
-                pool.freed_slots[pool.counts[FREED_SLOTS]] = slot
-                pool.counts[FREED_SLOTS] += 1
-        pool.freed_tables[pool.counts[FREED_TABLES]] = table
-        pool.counts[FREED_TABLES] += 1
+                pool.freed_slots[pool.counts[FREED_SLOT_COUNT]] = slot
+                pool.counts[FREED_SLOT_COUNT] += 1
+        pool.freed_tables[pool.counts[FREED_TABLE_COUNT]] = table
+        pool.counts[FREED_TABLE_COUNT] += 1
 
 
 @kernel
@@ -222,7 +222,7 @@ def count_stored_parts(pool, blocks):
 
 
 @kernel
-def restore_blocks(pool, blocks, begin, end, words, first):
+def restore_memory_blocks(pool, blocks, begin, end, words, first):
     """Copy the memory blocks `begin` to `end` - 1 of a keyframe into `words`, and return the number of parts copied.
 
     `words` is a piece of memory that contains only zeros and begins with the part of index `first`. The blocks may
@@ -238,6 +238,8 @@ def restore_blocks(pool, blocks, begin, end, words, first):
             index = block * PARTS_PER_BLOCK + i - first
             if slot and 0 <= index < count:
                 for k in range(np.uint64(PART_WORDS)):
-                    words[np.uint64(index * PART_WORDS) + np.uint64(k)] = pool.contents[np.uint64(slot), np.uint64(k)]
+                    words[np.uint64(index * PART_WORDS) + np.uint64(k)] = pool.slot_contents[
+                        np.uint64(slot), np.uint64(k)
+                    ]
                 copied += 1
     return copied

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 
 # Order of directions everywhere: N, E, S, W, NE, SE, SW, NW. Bit d of a move mask is direction d.
 DX = np.array([0, 1, 0, -1, 1, 1, -1, -1], np.int64)
@@ -48,7 +48,7 @@ ROW_SHIFT = 40  # number of fraction bits of the fixed-point number that inverse
 
 @kernel
 def inverse_width(width):
-    """Return 1 / width as a fixed-point number, by which row_of() multiplies instead of dividing.
+    """Return 1 / width as a fixed-point number, by which row_of_cell() multiplies instead of dividing.
 
     The results are exact for s * width < 2 ** ROW_SHIFT, thus for all maps: grid.MAX_CELLS * MAX_SIDE is 2 ** 38.
     """
@@ -56,7 +56,7 @@ def inverse_width(width):
 
 
 @kernel
-def row_of(s, inverse):
+def row_of_cell(s, inverse):
     """Return the row of cell s, s // width, without a division, which would slow down every expansion.
 
     `inverse` is inverse_width(width).
@@ -80,7 +80,7 @@ def direction_between(ground, s, t):
     return -1
 
 
-def _is_reached_by_parent(parent_to_s: int, s_to_t: int, moves: int) -> bool:
+def _is_reachable_from_parent(parent_to_s: int, s_to_t: int, moves: int) -> bool:
     """Return whether the parent of s is t, or has an arc to t itself, so that a path to t through s cannot be cheaper.
 
     The parent was expanded before s and relaxed its own arc to t. That arc costs at most as much as the way through s,
@@ -111,7 +111,7 @@ def _build_successor_lists() -> np.ndarray:
             directions = [
                 d
                 for d in range(8)
-                if moves >> d & 1 and not (came != NO_DIRECTION and _is_reached_by_parent(came, d, moves))
+                if moves >> d & 1 and not (came != NO_DIRECTION and _is_reachable_from_parent(came, d, moves))
             ]
             table[came << 8 | moves] = _pack_directions(directions)
     return table

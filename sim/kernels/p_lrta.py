@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.learned import learned_h_of, set_h
+from sim.kernels.learned import learned_h_of, set_learned_h
 from sim.kernels.learner import has_obviously_no_path, move_agent_to
 from sim.kernels.lrta import best_successor
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import NO_DIRECTION, SUCCESSORS
-from sim.kernels.search import CLOSED, clear_search
+from sim.kernels.search import CLOSED, start_search_without_roots
 
 
 class UpdateQueue(NamedTuple):
@@ -28,13 +28,13 @@ class UpdateQueue(NamedTuple):
     """
 
     cells: np.ndarray  # int32[room] cells waiting for an update, the most urgent last
-    priority: np.ndarray  # float64[map cells] priority of each cell in the queue, 0 for all others
-    updated: np.ndarray  # int32[updates + 1] cells updated in this tick, the agent's own first
+    cell_priorities: np.ndarray  # float64[map cells] priority of each cell in the queue, 0 for all others
+    updated_cells: np.ndarray  # int32[updates + 1] cells updated in this tick, the agent's own first
 
 
 def new_update_queue(room: int, max_updates: int, cells: int) -> UpdateQueue:
     return UpdateQueue(
-        np.zeros(room, np.int32), untouched_zeros(cells, np.float64), np.zeros(max_updates + 1, np.int32)
+        np.zeros(room, np.int32), lazily_allocated_zeros(cells, np.float64), np.zeros(max_updates + 1, np.int32)
     )
 
 
@@ -70,13 +70,13 @@ def update_urgent_cells(ground, learned, queue, notebook, st, updates):
     """Update the agent's cell, then the most urgent cells of the queue. Returns the number of updates."""
     is_watched = notebook.order.size > 0
     if is_watched:
-        clear_search(ground, notebook, st.goal, st.goal)
+        start_search_without_roots(ground, notebook, st.goal, st.goal)
         notebook.control[0].root = st.loc
     s = np.int64(st.loc)
     used = 0
     while True:
         update_h(ground, learned, queue, st, s)
-        queue.updated[used] = s
+        queue.updated_cells[used] = s
         used += 1
         if is_watched:
             record_update(notebook, s)
@@ -84,7 +84,7 @@ def update_urgent_cells(ground, learned, queue, notebook, st, updates):
             break
         st.queued -= 1
         s = np.int64(queue.cells[st.queued])
-        queue.priority[s] = 0.0
+        queue.cell_priorities[s] = 0.0
     st.closed = used
     st.updates += used
     return used
@@ -104,21 +104,21 @@ def record_update(notebook, s):
 @kernel
 def update_h(ground, learned, queue, st, u):
     """Raise h[u] to the least c + h of its successors, and queue the successors if h[u] changed."""
-    m = least_successor_sum(ground, learned, u)
+    m = least_successor_cost_plus_h(ground, learned, u)
     delta = m - learned_h_of(learned, u)
     if u == st.goal or delta <= 0.0 or m == np.inf:
         return
-    set_h(learned, u, m)
+    set_learned_h(learned, u, m)
     successors = np.int64(SUCCESSORS[NO_DIRECTION << 8 | np.int64(ground.moves[u])])
     while successors:
         t = np.int64(u) + ground.step[(successors & 15) - 1]
         successors >>= 4
         if t != st.goal:
-            enqueue_update(queue, st, t, delta)
+            enqueue_cell_for_update(queue, st, t, delta)
 
 
 @kernel
-def least_successor_sum(ground, learned, u):
+def least_successor_cost_plus_h(ground, learned, u):
     """Return the least c(u,t) + h[t] over the successors of u, infinity if there is none."""
     best = np.inf
     successors = np.int64(SUCCESSORS[NO_DIRECTION << 8 | np.int64(ground.moves[u])])
@@ -130,12 +130,12 @@ def least_successor_sum(ground, learned, u):
 
 
 @kernel
-def enqueue_update(queue, st, t, priority):
+def enqueue_cell_for_update(queue, st, t, priority):
     """Put cell t into the queue, or raise its priority if it is in the queue already.
 
     If the queue is full, t replaces the cell with the lowest priority, unless the priority of t is not higher.
     """
-    cells, urgency = queue.cells, queue.priority
+    cells, urgency = queue.cells, queue.cell_priorities
     hole = st.queued  # index in the queue whose entry may be overwritten
     if urgency[t] > 0.0:
         if urgency[t] >= priority:
@@ -161,7 +161,7 @@ def enqueue_update(queue, st, t, priority):
 @kernel
 def is_less_urgent(queue, t, priority, other):
     """Return whether cell t with this priority belongs before the cell `other` in the queue: it is less urgent."""
-    theirs = queue.priority[other]
+    theirs = queue.cell_priorities[other]
     return priority < theirs or (priority == theirs and t > other)
 
 
@@ -189,13 +189,13 @@ def remove_blocked_cells(ground, queue, state):
             queue.cells[size] = s
             size += 1
         else:
-            queue.priority[s] = 0.0
+            queue.cell_priorities[s] = 0.0
     st.queued = size
 
 
 @kernel
-def clear_queue(queue, state):
+def clear_update_queue(queue, state):
     """Remove all cells from the queue."""
     for i in range(state[0].queued):
-        queue.priority[queue.cells[i]] = 0.0
+        queue.cell_priorities[queue.cells[i]] = 0.0
     state[0].queued = 0

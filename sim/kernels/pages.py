@@ -5,7 +5,7 @@ Other modules read the page entries from the system and use them to skip memory 
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 
 UNKNOWN_PAGE = -1
 """Page index that means: no page entries are available, so assume that every page is in use."""

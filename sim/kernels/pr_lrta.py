@@ -8,24 +8,24 @@ While the abstraction is of another map, the agent walks by LRTA* toward its goa
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.distance import UNLIMITED
-from sim.kernels.dynamic_control import look_up_subgoal, make_lrta_move
-from sim.kernels.jit import kernel
+from sim.kernels.distance import UNLIMITED_EXPANSIONS
+from sim.kernels.dynamic_control import look_up_subgoal_and_depth, make_lrta_move
 from sim.kernels.learner import has_obviously_no_path, write_learning_row
-from sim.kernels.level_lrta import best_frontier_node, first_node_on_path, look_ahead_nodes, raise_node_h
+from sim.kernels.level_lrta import best_frontier_node, first_node_on_path, raise_learned_node_h, run_node_lookahead
 from sim.kernels.levels import (
     IS_END,
     IS_INSIDE,
-    add_to_corridor,
+    add_node_to_corridor,
     allow_corridor_moves,
-    begin_later_search,
+    begin_search_in_same_tick,
     clear_corridor,
-    common_level,
     expand_to_marked_end,
+    lowest_common_level,
     node_on_level,
 )
-from sim.kernels.route import trace_path_to
+from sim.kernels.route import trace_path_from_root
 from sim.kernels.search import expand_best_cells
 from sim.kernels.subgoals import NO_SUBGOAL
 from sim.kernels.targets import must_hash_table_grow
@@ -112,7 +112,7 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
     If start and goal have no common node, there is no path. Writes: st, it, plan, starts.
     """
     corridor, search = plan.corridor, plan.search
-    if common_level(levels, st.loc, st.goal) < 0:
+    if lowest_common_level(levels, st.loc, st.goal) < 0:
         st.status = log.NO_PATH
         return np.int64(0)
     it.legs += 1
@@ -120,19 +120,19 @@ def plan_leg(ground, levels, column, plan, starts, it, st):
     starts[st.loc] += 1
     clear_corridor(corridor)
     u = node_on_level(levels, st.loc, it.level)
-    add_to_corridor(levels, corridor, u, IS_INSIDE)
+    add_node_to_corridor(levels, corridor, u, IS_INSIDE)
     if u == node_on_level(levels, st.goal, it.level):
         allow_corridor_moves(ground, corridor)
-        begin_later_search(ground, search, st.loc, st.goal, st.goal)
-        used = np.int64(expand_best_cells(corridor.ground, search, UNLIMITED))
+        begin_search_in_same_tick(ground, search, st.loc, st.goal, st.goal)
+        used = np.int64(expand_best_cells(corridor.ground, search, UNLIMITED_EXPANSIONS))
     else:
         used, v = choose_region(levels, column, plan, starts, it, st, u)
         it.leg_expansions = used
         it.abstract_expansions += used
-        add_to_corridor(levels, corridor, v, IS_END)
+        add_node_to_corridor(levels, corridor, v, IS_END)
         allow_corridor_moves(ground, corridor)
-        begin_later_search(ground, search, st.loc, -1, levels.rep[v])
-        used += expand_to_marked_end(corridor, search, UNLIMITED)
+        begin_search_in_same_tick(ground, search, st.loc, -1, levels.rep[v])
+        used += expand_to_marked_end(corridor, search, UNLIMITED_EXPANSIONS)
     set_leg_path(ground, search, plan.path, st)
     return used
 
@@ -143,9 +143,9 @@ def choose_region(levels, column, plan, starts, it, st, u):
     target, depth = choose_target_node(levels, column, starts, it, st)
     it.last_target, it.last_depth = target, depth
     ball, tables, diagonal = plan.node_ball, plan.tables, it.arc_diagonal
-    used = look_ahead_nodes(levels, ball, tables, u, target, depth, it.gamma, diagonal, plan.search)
+    used = run_node_lookahead(levels, ball, tables, u, target, depth, it.gamma, diagonal, plan.search)
     b = best_frontier_node(ball, target)
-    raise_node_h(levels, tables, target, u, ball.fh[b], diagonal)
+    raise_learned_node_h(levels, tables, target, u, ball.path_max_f[b], diagonal)
     st.updates += 1
     return used, first_node_on_path(ball, u, b)
 
@@ -153,7 +153,9 @@ def choose_region(levels, column, plan, starts, it, st, u):
 @kernel
 def choose_target_node(levels, column, starts, it, st):
     """Return the target region and the lookahead depth for the next leg."""
-    subgoal, depth = look_up_subgoal(column, node_on_level(levels, st.loc, it.high_level) - it.first, starts, it, st)
+    subgoal, depth = look_up_subgoal_and_depth(
+        column, node_on_level(levels, st.loc, it.high_level) - it.first, starts, it, st
+    )
     cell = st.goal if subgoal == NO_SUBGOAL else subgoal
     return node_on_level(levels, cell, it.level), depth
 
@@ -161,6 +163,6 @@ def choose_target_node(levels, column, starts, it, st):
 @kernel
 def set_leg_path(ground, search, path, st):
     """Write the path that `search` has found into `path`, as the agent's next leg. The agent's cell comes first."""
-    st.length = trace_path_to(ground, search, search.control[0].goal, path)
+    st.length = trace_path_from_root(ground, search, search.control[0].goal, path)
     st.head = 0
     st.best = path[st.length - 1]

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import offline
-from sim.kernels.climb import NO_CAP, climb_length
-from sim.kernels.flood import NEVER_MET, flood_fill
-from sim.kernels.jit import kernel
+from sim.kernels.climb import NO_STEP_LIMIT, climb_length
+from sim.kernels.flood import NO_TARGET_LABEL, flood_fill
 from sim.kernels.octile import FIRST_DIAGONAL, h0
 
 LEAF_SIZE = 8  # maximum number of records in a leaf of the search tree
@@ -29,7 +29,8 @@ class ProblemRecords(NamedTuple):
     offsets: np.ndarray  # int32[records + 1] index in `cells` at which each record begins; last: len(cells)
     cells: np.ndarray  # int32[total length of all records] cells of the records, one record after the other
     ends: np.ndarray  # int32[records, AXIS_COUNT] x and y of the first cell, x and y of the last cell of each record
-    order: np.ndarray  # int32[records] search tree: record indices in the order of kd_tree_order() in sim/records.py
+    # int32[records] search tree: record indices in the order of kd_tree_order() in sim/problem_records.py.
+    order: np.ndarray
 
 
 class SimilarRecords(NamedTuple):
@@ -37,8 +38,10 @@ class SimilarRecords(NamedTuple):
 
     records: np.ndarray  # int32[asked] indices of the most similar records, in order of increasing dissimilarity
     distances: np.ndarray  # float64[asked] dissimilarity of each record in `records` to the problem
-    spans: np.ndarray  # int32[STACK_SIZE, 3] subtrees still to be searched: first and end index in `order`, split axis
-    bounds: np.ndarray  # float64[STACK_SIZE] lower bound of the dissimilarities in each subtree of `spans`
+    # int32[STACK_SIZE, 3] subtrees still to be searched: first and end index in `order`, split axis.
+    pending_subtrees: np.ndarray
+    # float64[STACK_SIZE] lower bound of the dissimilarities in each subtree of `pending_subtrees`.
+    subtree_lower_bounds: np.ndarray
 
 
 def new_similar_records(max_count: int) -> SimilarRecords:
@@ -54,7 +57,7 @@ def new_similar_records(max_count: int) -> SimilarRecords:
 
 
 @kernel
-def solve_and_compress(ground, search, start, goal, path, record):
+def solve_problem_and_compress_path(ground, search, start, goal, path, record):
     """Find the cheapest path from `start` to `goal`, and write its compressed form to `record`.
 
     Returns the number of cells in the record (0 if there is no path) and the number of expansions.
@@ -74,10 +77,10 @@ def compress_path(ground, path, length, record):
     last = length - 1
     record[0] = path[0]
     count, i = 1, 0
-    while climb_length(ground, path[i], path[last], NO_CAP) < 0:
+    while climb_length(ground, path[i], path[last], NO_STEP_LIMIT) < 0:
         j = last - 1
         # This loop terminates, because hill climbing between neighbours always succeeds.
-        while climb_length(ground, path[i], path[j], NO_CAP) < 0:
+        while climb_length(ground, path[i], path[j], NO_STEP_LIMIT) < 0:
             j -= 1
         record[count] = path[j]
         count += 1
@@ -87,7 +90,7 @@ def compress_path(ground, path, length, record):
 
 
 @kernel
-def largest_component(ground, labels, cells):
+def list_largest_component_cells(ground, labels, cells):
     """Write the cells of the map's largest connected component to `cells`, and return their number.
 
     If two components have the same size, the one with the smallest cell is taken. `labels` must contain only zeros
@@ -97,7 +100,7 @@ def largest_component(ground, labels, cells):
     for s in range(ground.moves.size):
         if ground.moves[s] and not labels[s]:
             label += 1
-            size = flood_fill(ground, labels, cells, s, label, NEVER_MET)
+            size = flood_fill(ground, labels, cells, s, label, NO_TARGET_LABEL)
             if size > best_size:
                 best, best_size = label, size
     count = 0
@@ -124,7 +127,7 @@ def find_similar_records(ground, records, s, goal, similar):
     """
     width, diagonal = ground.width, ground.cost[FIRST_DIAGONAL]
     point = (s % width, s // width, goal % width, goal // width)
-    spans, bounds = similar.spans, similar.bounds
+    spans, bounds = similar.pending_subtrees, similar.subtree_lower_bounds
     spans[0, 0], spans[0, 1], spans[0, 2] = 0, records.order.size, 0
     bounds[0] = 0.0
     depth, count, max_count = 1, 0, similar.records.size
@@ -135,11 +138,11 @@ def find_similar_records(ground, records, s, goal, similar):
             continue
         if high - low <= LEAF_SIZE:
             for i in range(low, high):
-                count = insert_if_similar(records, records.order[i], point, diagonal, similar, count)
+                count = insert_record_if_similar(records, records.order[i], point, diagonal, similar, count)
             continue
         middle = (low + high) // 2
         r = records.order[middle]
-        count = insert_if_similar(records, r, point, diagonal, similar, count)
+        count = insert_record_if_similar(records, r, point, diagonal, similar, count)
         beyond = point[axis] - records.ends[r, axis]
         after = (axis + 1) % AXIS_COUNT
         for is_near in range(2):  # push the nearer subtree last, so that it is searched first
@@ -153,7 +156,7 @@ def find_similar_records(ground, records, s, goal, similar):
 
 
 @kernel
-def insert_if_similar(records, r, point, diagonal, similar, count):
+def insert_record_if_similar(records, r, point, diagonal, similar, count):
     """Insert record r into the sorted list `similar` of length `count`. Return the new length of the list.
 
     If the list is full and all its records are more similar, it does not change. Writes: similar.
@@ -163,7 +166,7 @@ def insert_if_similar(records, r, point, diagonal, similar, count):
         h0(point[0], point[1], other[0], other[1], diagonal), h0(other[2], other[3], point[2], point[3], diagonal)
     )
     index = count
-    while index and is_more_similar(distance, r, similar, index - 1):
+    while index and is_record_more_similar(distance, r, similar, index - 1):
         index -= 1
     max_count = similar.records.size
     if index == max_count:
@@ -177,7 +180,7 @@ def insert_if_similar(records, r, point, diagonal, similar, count):
 
 
 @kernel
-def is_more_similar(distance, r, similar, index):
+def is_record_more_similar(distance, r, similar, index):
     """Return whether record r, with dissimilarity `distance`, comes before the record at index `index` of `similar`."""
     other = similar.distances[index]
     return distance < other or (distance == other and r < similar.records[index])

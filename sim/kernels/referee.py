@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
 from sim.kernels.distance import UNKNOWN_DISTANCE, true_distance
-from sim.kernels.jit import inlined_kernel, kernel
 from sim.kernels.octile import direction_between
-from sim.kernels.tiled import Table, set_entry
+from sim.kernels.tiled import Table, set_table_entry
 
 METRICS = np.dtype(
     [
@@ -47,7 +47,7 @@ def new_metrics(start: int, visits: Table) -> np.ndarray:
     metrics[0].first_move = metrics[0].twentieth_move = -1
     metrics[0].distinct = 1
     metrics[0].longest_stay = 1
-    set_entry(visits, start, 1)
+    set_table_entry(visits, start, 1)
     return metrics
 
 
@@ -131,7 +131,7 @@ def count_world_row(rows, metrics, visits):
     """
     m, row = metrics[0], rows[0]
     t = np.int64(row.cell)
-    if row.marks & log.TRIAL:
+    if row.marks & log.TRIAL_BEGAN:
         m.position = t
         if visits[t] == 0:
             m.distinct += 1

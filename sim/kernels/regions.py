@@ -1,6 +1,6 @@
 """Connected regions of a map, by union-find in one array of the map's size."""
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.octile import FIRST_DIAGONAL
 
 
@@ -19,7 +19,7 @@ def label_regions(across, down, label):
                 unite_regions(label, s, s - 1)
             if y > 0 and down[y - 1, x]:
                 unite_regions(label, s, s - width)
-    finish_labels(label)
+    finalize_region_labels(label)
 
 
 @kernel
@@ -29,11 +29,11 @@ def unite_diagonal_regions(ground, label):
         for d in range(FIRST_DIAGONAL, 8):
             if ground.moves[s] >> d & 1:
                 unite_regions(label, s, s + ground.step[d])
-    finish_labels(label)
+    finalize_region_labels(label)
 
 
 @kernel
-def finish_labels(label):
+def finalize_region_labels(label):
     """Make the label of every cell final: the number of the first cell of its region.
 
     Labels point to smaller cells, whose labels are final already when they are read.

@@ -18,17 +18,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.jit import kernel
 from sim.kernels.labels import count_expansion
-from sim.kernels.memory import untouched_zeros
+from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import NO_DIRECTION
-from sim.kernels.search import CLOSED, clear_search, h_to_aim, is_known, parent_of
-from sim.kernels.tb_bfs import may_open_path
+from sim.kernels.search import CLOSED, h_to_aim, is_known, parent_of, start_search_without_roots
+from sim.kernels.tb_bfs import may_added_arc_open_path
 
 NOT_PRUNED, DEAD, REDUNDANT = 0, 1, 2  # values of MARK.pruned: not pruned; pruned as dead; pruned as redundant
 
-MARK = np.dtype(
+RIBS_CELL_MARK = np.dtype(
     [
         ("entered", "i4"),  # iteration in which the cell was last entered (lastT of the paper, as a number)
         ("parents", "u1"),  # op(t): bit d is set if an optimal known path to t ends with a move in direction d
@@ -61,15 +61,15 @@ class RibsMemory(NamedTuple):
     """Memory of RIBS, made with new_ribs_memory(). g and tree parents are in the Search."""
 
     marks: np.ndarray  # MARK[cells] further record of each cell, valid only for cells that the search knows
-    dead: np.ndarray  # int32[cells] dead cells, in the order in which they were found dead
-    redundant: np.ndarray  # int32[cells] redundant cells, in the order in which they were found redundant
+    dead_cells: np.ndarray  # int32[cells] dead cells, in the order in which they were found dead
+    redundant_cells: np.ndarray  # int32[cells] redundant cells, in the order in which they were found redundant
 
 
 def new_ribs_memory(cells: int) -> RibsMemory:
     return RibsMemory(
-        untouched_zeros(cells, MARK).view(np.recarray),
-        untouched_zeros(cells, np.int32),
-        untouched_zeros(cells, np.int32),
+        lazily_allocated_zeros(cells, RIBS_CELL_MARK).view(np.recarray),
+        lazily_allocated_zeros(cells, np.int32),
+        lazily_allocated_zeros(cells, np.int32),
     )
 
 
@@ -87,7 +87,7 @@ def reset_agent(ground, search, memory, state, start, goal):
 @kernel
 def begin_search_at_agent(ground, search, memory, st):
     """Begin a new search at the agent's cell, with the first iteration."""
-    clear_search(ground, search, st.goal, st.goal)
+    start_search_without_roots(ground, search, st.goal, st.goal)
     control = search.control[0]
     control.root = st.loc
     st.root = st.loc
@@ -158,7 +158,7 @@ def expand_and_move(ground, search, memory, st):
     is_start = u == st.root
     if not live and not is_start and st.prunes_dead:
         memory.marks[u].pruned = DEAD
-        memory.dead[st.dead_count] = u
+        memory.dead_cells[st.dead_count] = u
         st.dead_count += 1
     if live and not required and not is_start and st.prunes_redundant:
         prune_redundant_cell(ground, search, memory, st, u)
@@ -249,7 +249,7 @@ def prune_redundant_cell(ground, search, memory, st, u):
     live cell is never a pruned cell. Writes: the mark of u, the parents and came of its neighbours.
     """
     memory.marks[u].pruned = REDUNDANT
-    memory.redundant[st.redundant_count] = u
+    memory.redundant_cells[st.redundant_count] = u
     st.redundant_count += 1
     for d in range(8):
         if not ground.moves[u] >> d & 1:
@@ -290,7 +290,7 @@ def on_change(ground, search, memory, state, tails, rose):
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0 or search.control[0].expansions == 0:
         return
-    if st.status == log.NO_PATH and not may_open_path(search, tails, rose):
+    if st.status == log.NO_PATH and not may_added_arc_open_path(search, tails, rose):
         return
     begin_search_at_agent(ground, search, memory, st)
     st.restarts += 1

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.memory import scratch_array
 from sim.kernels.octile import direction_between
 from sim.kernels.search import parent_of
@@ -60,7 +60,7 @@ def trace_whole_route(ground, search, route, end):
         route.scratch[steps] = s
         steps += 1
         s = parent_of(ground, search, s)
-    return set_route(route, route.scratch, steps), steps
+    return set_route_from_trace(route, route.scratch, steps), steps
 
 
 @kernel
@@ -85,7 +85,7 @@ def trace_changed_route(ground, search, route, length, end):
 
 
 @kernel
-def trace_path_to(ground, search, end, path):
+def trace_path_from_root(ground, search, end, path):
     """Write the cells from the root of the search to `end` into `path`. Returns their number."""
     length = 0
     s = np.int64(end)
@@ -100,7 +100,7 @@ def trace_path_to(ground, search, end, path):
 
 
 @kernel
-def set_route(route, trace, traced):
+def set_route_from_trace(route, trace, traced):
     """Set the route to the first `traced` cells of `trace`, in reverse order. Returns the route's length."""
     for i in range(traced):
         s = trace[traced - 1 - i]
@@ -110,7 +110,7 @@ def set_route(route, trace, traced):
 
 
 @kernel
-def is_walk_legal(ground, search, route, length, loc):
+def is_remaining_walk_legal(ground, search, route, length, loc):
     """Return whether every move of the walk ahead of an agent at `loc` is still legal.
 
     The walk leads back along parents to the route, then along the route.
@@ -130,7 +130,7 @@ def is_walk_legal(ground, search, route, length, loc):
 
 
 @kernel
-def walk_cost(ground, search, route, length, loc):
+def remaining_walk_cost(ground, search, route, length, loc):
     """Return the cost of the walk ahead of an agent at `loc`, infinity if one of its moves is no longer legal.
 
     The walk leads back along parents to the route, then along the route.

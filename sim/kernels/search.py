@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import buckets
 from sim.kernels.buckets import Buckets, new_buckets
-from sim.kernels.jit import inlined_kernel, kernel
-from sim.kernels.memory import scratch_array, untouched_zeros
-from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, h0, inverse_width, row_of
-from sim.kernels.openlist import ENTRY, HEAP_OFFSET, key_of_f, packed_tie, sift_down, sift_up
-from sim.kernels.stale import GenerationTable
+from sim.kernels.memory import lazily_allocated_zeros, scratch_array
+from sim.kernels.octile import DX, DY, FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, h0, inverse_width, row_of_cell
+from sim.kernels.openlist import HEAP_OFFSET, OPEN_LIST_ENTRY, key_of_f, packed_tie, sift_down, sift_up
+from sim.kernels.stale import StampedTable
 from sim.kernels.tiled import Table, new_table
 
 # Status of a search: it can be resumed; it has the goal on top of its open list; it has no open cell left.
-RUNNING, GOAL_ON_TOP, EMPTY = 0, 1, 2
+RUNNING, GOAL_ON_TOP, OPEN_LIST_EMPTY = 0, 1, 2
 
 CLOSED = -1  # `place` of a cell that was expanded and not opened again
 _LAST_SEARCH = 65_535  # largest number of a search, as node.search has 16 bits; after it, all records are cleared
@@ -109,31 +109,31 @@ def new_search(
     control[0].reopens, control[0].is_bucketed = reopens, is_bucketed
     return Search(
         nodes=new_table("nodes", cells, NODE, tile_width, is_reused, control["search"]),
-        heap=scratch_array("heap", HEAP_OFFSET + (1 if is_bucketed else cells + 1), ENTRY, is_reused)[
+        heap=scratch_array("heap", HEAP_OFFSET + (1 if is_bucketed else cells + 1), OPEN_LIST_ENTRY, is_reused)[
             HEAP_OFFSET:
         ].view(np.recarray),
         buckets=new_buckets(cells if is_bucketed else 0, is_reused),
-        heat=untouched_zeros(cells if counts_heat else 0, np.uint32),
-        order=untouched_zeros(cells if notes_order else 0, np.int32),
+        heat=lazily_allocated_zeros(cells if counts_heat else 0, np.uint32),
+        order=lazily_allocated_zeros(cells if notes_order else 0, np.int32),
         control=control,
     )
 
 
-def generation_table_of_nodes(search: Search) -> GenerationTable:
+def stamped_table_of_nodes(search: Search) -> StampedTable:
     """Return the table of node records together with the test for valid records, for clearing stale ones (stale.py)."""
-    return GenerationTable(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
+    return StampedTable(search.nodes, search.nodes, 32, _LAST_SEARCH, int(search.control["search"][0]))
 
 
 @kernel
 def begin_search(ground, search, root, goal, aim):
     """Start a new search at `root`. `aim` is the cell to which h estimates the distance, usually the goal."""
-    clear_search(ground, search, goal, aim)
+    start_search_without_roots(ground, search, goal, aim)
     search.control[0].root = root
     add_root(ground, search, root, 0.0)
 
 
 @kernel
-def clear_search(ground, search, goal, aim):
+def start_search_without_roots(ground, search, goal, aim):
     """Start a new search with an empty open list and no known cell. The caller then adds its roots one by one.
 
     `goal` is the cell that ends the search when it is on top of the open list, `aim` the cell to which h estimates the
@@ -210,9 +210,9 @@ def add_root(ground, search, s, g):
     if control.is_bucketed:
         # The root may need a new chunk, and so may every entry that moves from the stack back into its bucket.
         buckets.ensure_free_chunks(search.buckets, control, search.nodes, ground.shift, control.stack_size + 1)
-        buckets.prepare_for_smaller_f(search.buckets, control, search.nodes, ground.shift, f)
+        buckets.return_stack_before_smaller_f(search.buckets, control, search.nodes, ground.shift, f)
         node.place = buckets.IN_BUCKET
-        buckets.insert_entry(search.buckets, control, buckets.bucket_number(f), tie)
+        buckets.insert_bucket_entry(search.buckets, control, buckets.bucket_number(f), tie)
     else:
         sift_up(search.heap, search.nodes, control.open_size, key_of_f(f), tie, (1 << ground.shift) - 1)
     control.open_size += 1
@@ -228,7 +228,7 @@ def best_open_cell(ground, search):
     if not control.is_bucketed:
         return np.int64(search.heap[0].tie & mask)
     if control.stack_size == 0:
-        buckets.fill_stack(search.buckets, control, search.nodes, ground.shift)
+        buckets.fill_stack_with_least_f(search.buckets, control, search.nodes, ground.shift)
     return search.buckets.stack[control.stack_size - 1] & mask
 
 
@@ -268,7 +268,7 @@ def _expand_from_heap(ground, search, budget):
     status, is_watched = RUNNING, search.heat.size + search.order.size > 0
     while True:
         if size == 0:
-            status = EMPTY
+            status = OPEN_LIST_EMPTY
             break
         s = heap[0].tie & mask
         if s == goal:
@@ -283,7 +283,7 @@ def _expand_from_heap(ground, search, budget):
         used += 1
         if is_watched:
             record_expansion(search, control, s)
-        y = row_of(s, inverse)
+        y = row_of_cell(s, inverse)
         x = s - y * width
         came = NO_DIRECTION if is_stale else np.int64(node.came)
         successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
@@ -332,11 +332,11 @@ def _expand_from_buckets(ground, search, budget):
     status, is_watched = RUNNING, search.heat.size + search.order.size > 0
     while True:
         if size == 0:
-            status = EMPTY
+            status = OPEN_LIST_EMPTY
             break
         if top == 0:
             control.stack_size = 0
-            buckets.fill_stack(lists, control, nodes, shift)
+            buckets.fill_stack_with_least_f(lists, control, nodes, shift)
             top, class_f = control.stack_size, control.class_f
         s = stack[np.uint64(top - 1)] & mask
         if s == goal:
@@ -353,7 +353,7 @@ def _expand_from_buckets(ground, search, budget):
         used += 1
         if is_watched:
             record_expansion(search, control, s)
-        y = row_of(s, inverse)
+        y = row_of_cell(s, inverse)
         x = s - y * width
         came = NO_DIRECTION if is_stale else np.int64(node.came)
         successors = np.int64(SUCCESSORS[came << 8 | np.int64(moves[s])])
@@ -381,7 +381,7 @@ def _expand_from_buckets(ground, search, budget):
                 top += 1
             else:
                 child.place = buckets.IN_BUCKET
-                buckets.insert_entry(lists, control, buckets.bucket_number(f), tie)
+                buckets.insert_bucket_entry(lists, control, buckets.bucket_number(f), tie)
     control.open_size = size
     control.stack_size = top
     control.known = known

@@ -7,11 +7,11 @@ and one of its neighbours.
 
 import numpy as np
 
+from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
-from sim.kernels.jit import inlined_kernel, kernel
-from sim.kernels.route import route_index, set_route
-from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin_search, expand_best_cells, parent_of
-from sim.kernels.tb_bfs import may_open_path
+from sim.kernels.route import route_index, set_route_from_trace
+from sim.kernels.search import GOAL_ON_TOP, OPEN_LIST_EMPTY, begin_search, expand_best_cells, parent_of
+from sim.kernels.tb_bfs import may_added_arc_open_path
 
 STATE = np.dtype(
     [
@@ -68,7 +68,7 @@ def run_ticks(ground, search, route, state, expansions, budget, trace_rate, rows
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, steps = plan_tick(ground, search, route, st, expansions, budget, trace_rate)
+        used, steps = plan_within_budget(ground, search, route, st, expansions, budget, trace_rate)
         phase = move_agent(route, st)
         log.write_tick_row(rows[tick], st.loc, used, steps, st.marks, phase)
         st.marks = 0
@@ -76,13 +76,13 @@ def run_ticks(ground, search, route, state, expansions, budget, trace_rate, rows
 
 
 @inlined_kernel
-def plan_tick(ground, search, route, st, expansions, budget, trace_rate):
+def plan_within_budget(ground, search, route, st, expansions, budget, trace_rate):
     """Continue the search, then the trace of its path. Returns the expansions and the trace steps."""
     used = 0
     if not st.found:
         used = expand_best_cells(ground, search, expansions)
         status = search.control[0].status
-        if status == EMPTY:
+        if status == OPEN_LIST_EMPTY:
             st.status = log.NO_PATH
         st.found = status == GOAL_ON_TOP
     steps = 0
@@ -106,7 +106,7 @@ def continue_trace(ground, search, route, st, room):
         st.trace_length += 1
         steps += 1
     if route.scratch[st.trace_length - 1] == st.root:
-        st.length = set_route(route, route.scratch, st.trace_length)
+        st.length = set_route_from_trace(route, route.scratch, st.trace_length)
         st.traced = 1
     return steps
 
@@ -141,7 +141,7 @@ def needs_restart(search, state, tails, rose):
     if st.status == log.AT_GOAL or tails.size == 0:
         return False
     if st.status == log.NO_PATH:
-        return may_open_path(search, tails, rose)
+        return may_added_arc_open_path(search, tails, rose)
     return st.traced != 0 or search.control[0].expansions > 0 or st.aside >= 0
 
 

@@ -6,13 +6,13 @@ the representative cell of its region, and shared by all cells of the region.
 
 import numpy as np
 
-from sim.kernels.distance import UNLIMITED, true_distance
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
+from sim.kernels.distance import UNLIMITED_EXPANSIONS, true_distance
 from sim.kernels.levels import node_on_level
-from sim.kernels.lrta import NO_REACH, best_frontier_cell, first_cell_on_path, look_ahead
+from sim.kernels.lrta import NO_G_LIMIT, best_frontier_cell, first_cell_on_path, run_lookahead
 from sim.kernels.octile import FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, TIE_ORDERED_SUCCESSORS, direction_between
 from sim.kernels.search import begin_search
-from sim.kernels.targets import set_target
+from sim.kernels.targets import set_present_target
 
 NO_SUBGOAL = -1  # entry of a region without a subgoal: the goal is in the region, or cannot be reached
 
@@ -73,12 +73,12 @@ def find_subgoals(ground, levels, level, goal_region, field, first, last, subgoa
         if region == goal_region or field[s] == np.inf:
             continue
         while node_on_level(levels, s, level) == region:
-            s = next_cell_downhill(ground, field, s)
+            s = next_cell_towards_source(ground, field, s)
         subgoal[region - base] = s
 
 
 @kernel
-def next_cell_downhill(ground, field, s):
+def next_cell_towards_source(ground, field, s):
     """Return the next cell on a cheapest path from s to the source of the distances `field`.
 
     Ties go to the larger cost of the move, then to the smaller cell.
@@ -106,7 +106,7 @@ def find_depths_to_representative(
     """
     base, used = levels.first[level], np.int64(0)
     z = np.int64(levels.rep[goal_region])
-    set_target(ground, targets, z)
+    set_present_target(ground, targets, z)
     for region in range(base + first, base + last):
         s = np.int64(levels.rep[region])
         depth[region - base] = 1 if region == goal_region else cap
@@ -136,15 +136,15 @@ def find_depths_to_subgoals(
             depth[region - base] = 1 if field[s] == 0.0 else cap
             continue
         depth[region - base] = cap
-        set_target(ground, targets, y)
+        set_present_target(ground, targets, y)
         begin_search(ground, backward, y, s, s)
-        distance = true_distance(ground, backward, s, UNLIMITED)
+        distance = true_distance(ground, backward, s, UNLIMITED_EXPANSIONS)
         for d in range(1, cap):
             t = first_lrta_move(ground, targets, ball, st, s, d)
             used += ball.search.control[0].expansions
             if t < 0:
                 continue
-            remaining = true_distance(ground, backward, t, UNLIMITED)
+            remaining = true_distance(ground, backward, t, UNLIMITED_EXPANSIONS)
             if distance == ground.cost[direction_between(ground, s, t)] + remaining:
                 depth[region - base] = d
                 break
@@ -156,6 +156,6 @@ def find_depths_to_subgoals(
 def first_lrta_move(ground, targets, ball, st, s, depth):
     """Return the cell to which LRTA* of this depth would move from s, -1 if it finds no path. Learns nothing."""
     st.loc = s
-    look_ahead(ground, targets, ball, st, depth, NO_REACH)
+    run_lookahead(ground, targets, ball, st, depth, NO_G_LIMIT)
     b = best_frontier_cell(targets, ball, st)
     return first_cell_on_path(ground, ball.search, s, b) if b >= 0 else np.int64(-1)

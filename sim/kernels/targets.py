@@ -7,7 +7,7 @@ and cell, which contains only values that differ from h0. (A dense table for eac
 pages and room in keyframes.)
 
     targets = new_target_heuristics(ground, goal)                aimed at the goal
-    set_target(ground, targets, cell)                            sets the target of the next three functions
+    set_present_target(ground, targets, cell)                            sets the target of the next three functions
     step_toward_target(ground, targets, st)                      one move of LRTA* with one expansion; st: learner.STATE
     if must_hash_table_grow(targets): targets = with_larger_hash_table(targets)    in Python code
 
@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.learned import (
-    TARGET,
+    ESTIMATE_TARGET,
     LearnedHeuristic,
     initial_h,
     learned_h_of,
     new_learned_heuristic,
-    raise_h,
+    raise_learned_h,
     set_estimate_goal,
 )
 from sim.kernels.learner import move_agent_to
@@ -35,7 +35,7 @@ from sim.kernels.octile import FIRST_DIAGONAL, TIE_ORDERED_SUCCESSORS
 CELL_BITS = 25  # bits of a cell number on the largest map (grid.MAX_CELLS)
 _INITIAL_CAPACITY = 1 << 8  # slots of a new hash table; always a power of 2
 
-COUNTS = np.dtype(
+TARGET_TABLE_COUNTS = np.dtype(
     [
         ("entries", "i8"),  # number of values in the hash table
         ("tables", "i8"),  # number of targets, other than the goal, toward which something was learned
@@ -53,16 +53,17 @@ class TargetHeuristics(NamedTuple):
     goal: LearnedHeuristic
     keys: np.ndarray  # int64[2^n] keys of the hash table: (target << CELL_BITS | cell) + 1, or 0 for a free slot
     values: np.ndarray  # float64[2^n] learned h of the cell and target in each key
-    aimed: np.ndarray  # TARGET[1] present target; its `changes` and `highest` count for all targets but the goal
+    # TARGET[1] present target; its `changes` and `highest` count for all targets but the goal.
+    present_target: np.ndarray
     counts: np.ndarray  # COUNTS[1] sizes of the hash table
 
 
 def new_target_heuristics(ground: Any, goal: int, is_watched: bool = False) -> TargetHeuristics:
     """Return tables in which nothing is learned yet, aimed at the goal."""
     learned = new_learned_heuristic(ground, goal, is_watched)
-    aimed = np.zeros(1, TARGET).view(np.recarray)
+    aimed = np.zeros(1, ESTIMATE_TARGET).view(np.recarray)
     set_estimate_goal(ground, aimed, goal)
-    counts = np.zeros(1, COUNTS).view(np.recarray)
+    counts = np.zeros(1, TARGET_TABLE_COUNTS).view(np.recarray)
     return TargetHeuristics(
         learned, np.zeros(_INITIAL_CAPACITY, np.int64), np.zeros(_INITIAL_CAPACITY, np.float64), aimed, counts
     )
@@ -86,7 +87,9 @@ _NO_KEYS, _NO_VALUES = np.zeros(1, np.int64), np.zeros(1, np.float64)
 
 def goal_only_targets(learned: LearnedHeuristic) -> TargetHeuristics:
     """Return the learned values toward the goal as Targets, in which the goal is the only target."""
-    return TargetHeuristics(learned, _NO_KEYS, _NO_VALUES, learned.target, np.zeros(1, COUNTS).view(np.recarray))
+    return TargetHeuristics(
+        learned, _NO_KEYS, _NO_VALUES, learned.target, np.zeros(1, TARGET_TABLE_COUNTS).view(np.recarray)
+    )
 
 
 @kernel
@@ -96,38 +99,38 @@ def must_hash_table_grow(targets):
 
 
 @kernel
-def set_target(ground, targets, target):
+def set_present_target(ground, targets, target):
     """Make `target` the present target, toward which the agent looks up h, learns and walks."""
-    if targets.aimed[0].goal != target:
-        set_estimate_goal(ground, targets.aimed, target)
+    if targets.present_target[0].goal != target:
+        set_estimate_goal(ground, targets.present_target, target)
 
 
 @kernel
-def is_goal_target(targets):
+def is_present_target_the_goal(targets):
     """Return whether the goal is the present target."""
-    return targets.aimed[0].goal == targets.goal.target[0].goal
+    return targets.present_target[0].goal == targets.goal.target[0].goal
 
 
 @kernel
 def h_toward_target(targets, s):
     """Return the estimate of the cost from cell s to the present target."""
-    if is_goal_target(targets):
+    if is_present_target_the_goal(targets):
         return learned_h_of(targets.goal, s)
-    key = np.int64(targets.aimed[0].goal) << CELL_BITS | np.int64(s)
-    index = hash_index(targets.keys, key + 1)
+    key = np.int64(targets.present_target[0].goal) << CELL_BITS | np.int64(s)
+    index = index_in_hash_table(targets.keys, key + 1)
     if targets.keys[index] != 0:
         return targets.values[index]
-    return initial_h(targets.aimed, s)
+    return initial_h(targets.present_target, s)
 
 
 @kernel
 def raise_h_toward_target(targets, s, value):
     """Raise the estimate of cell s toward the present target to `value` if it is lower. Writes: a table, counts."""
-    if is_goal_target(targets):
-        raise_h(targets.goal, s, value)
+    if is_present_target_the_goal(targets):
+        raise_learned_h(targets.goal, s, value)
     elif value > h_toward_target(targets, s):
-        aimed, counts = targets.aimed[0], targets.counts[0]
-        _count_table_once(targets, np.int64(aimed.goal), counts)
+        aimed, counts = targets.present_target[0], targets.counts[0]
+        _count_new_target_once(targets, np.int64(aimed.goal), counts)
         counts.entries += put_in_hash_table(
             targets.keys, targets.values, np.int64(aimed.goal) << CELL_BITS | np.int64(s), value
         )
@@ -136,7 +139,7 @@ def raise_h_toward_target(targets, s, value):
 
 
 @kernel
-def _count_table_once(targets, target, counts):
+def _count_new_target_once(targets, target, counts):
     """Count the table of this target once.
 
     The entry of the target itself marks a counted table, because its value is 0 and never learned.
@@ -147,7 +150,7 @@ def _count_table_once(targets, target, counts):
 
 
 @kernel
-def hash_index(keys, key):
+def index_in_hash_table(keys, key):
     """Return the index of this key in the hash table, or the index at which it would be inserted."""
     mask = keys.size - 1
     mixed = (key >> CELL_BITS) * 40_503 + key
@@ -161,7 +164,7 @@ def hash_index(keys, key):
 @kernel
 def put_in_hash_table(keys, values, key, value):
     """Store a value under a key in the hash table. Returns 1 if the key is new, else 0."""
-    index = hash_index(keys, key + 1)
+    index = index_in_hash_table(keys, key + 1)
     is_new = keys[index] == 0
     keys[index] = key + 1
     values[index] = value
@@ -200,7 +203,7 @@ def best_successor_toward_target(ground, targets, s):
     Ties go to the target, then to the larger c, then to the smaller cell.
     """
     best, best_f = np.int64(-1), np.inf
-    target = targets.aimed[0].goal
+    target = targets.present_target[0].goal
     is_dearer = np.int64(ground.cost[FIRST_DIAGONAL] > 1.0)
     successors = np.int64(TIE_ORDERED_SUCCESSORS[is_dearer << 8 | np.int64(ground.moves[s])])
     while successors:

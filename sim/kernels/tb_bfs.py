@@ -15,12 +15,26 @@ Deviations, each with its reason in docs/deviations.md:
 
 import numpy as np
 
+from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
 from sim.kernels.ancestry import link_ancestors, next_cell_towards
-from sim.kernels.jit import inlined_kernel, kernel
 from sim.kernels.octile import h0_between_cells
-from sim.kernels.route import is_walk_legal, route_index, trace_changed_route, trace_whole_route, walk_cost
-from sim.kernels.search import EMPTY, GOAL_ON_TOP, begin_search, best_open_cell, expand_best_cells, is_known, parent_of
+from sim.kernels.route import (
+    is_remaining_walk_legal,
+    remaining_walk_cost,
+    route_index,
+    trace_changed_route,
+    trace_whole_route,
+)
+from sim.kernels.search import (
+    GOAL_ON_TOP,
+    OPEN_LIST_EMPTY,
+    begin_search,
+    best_open_cell,
+    expand_best_cells,
+    is_known,
+    parent_of,
+)
 
 STATE = np.dtype(
     [
@@ -37,10 +51,11 @@ STATE = np.dtype(
     align=True,
 )
 
-EAGER, LAZY = 0, 1  # restart policies: after every map change; only after a change that may affect the walk ahead
-# Which removed arcs make a lazy agent restart. ARC_AHEAD: arcs on its walk ahead.
-# AS_PRINTED: also all arcs that lead to a cell of its route, as the paper prints the rule.
-ARC_AHEAD, AS_PRINTED = 0, 1
+# Restart policies: after every map change; only after a change that may affect the walk ahead.
+EAGER_RESTART, LAZY_RESTART = 0, 1
+# Which removed arcs make a lazy agent restart. REMOVED_ARC_AHEAD: arcs on its walk ahead.
+# REMOVED_ARC_INTO_ROUTE: also all arcs that lead to a cell of its route, as the paper prints the rule.
+REMOVED_ARC_AHEAD, REMOVED_ARC_INTO_ROUTE = 0, 1
 
 
 @kernel
@@ -79,7 +94,7 @@ def run_ticks(ground, search, route, links, state, budget, rows):
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, traced = plan_tick(ground, search, route, links, st, budget)
+        used, traced = plan_within_budget(ground, search, route, links, st, budget)
         marks, phase = move_agent(ground, search, route, links, st)
         log.write_tick_row(rows[tick], st.loc, used, traced, marks | st.marks, phase)
         st.marks = 0
@@ -87,7 +102,7 @@ def run_ticks(ground, search, route, links, state, budget, rows):
 
 
 @inlined_kernel
-def plan_tick(ground, search, route, links, st, budget):
+def plan_within_budget(ground, search, route, links, st, budget):
     """Spend at most `budget` expansions, then determine the path.
 
     Returns the expansions and the parent pointers followed.
@@ -97,7 +112,7 @@ def plan_tick(ground, search, route, links, st, budget):
     traced = 0
     while not st.found:
         used += expand_best_cells(ground, search, budget - used)
-        if control.status == EMPTY:
+        if control.status == OPEN_LIST_EMPTY:
             if not control.is_stale:
                 st.status = log.GAVE_UP if st.gives_up else log.NO_PATH
                 break
@@ -108,7 +123,7 @@ def plan_tick(ground, search, route, links, st, budget):
                 traced += link_ancestors(ground, search, links, route.scratch, st.end)
             if control.reopens or control.is_stale:
                 traced += update_route(ground, search, route, st)
-            if not control.is_stale or is_walk_legal(ground, search, route, st.length, st.loc):
+            if not control.is_stale or is_remaining_walk_legal(ground, search, route, st.length, st.loc):
                 break
         # The search from before the map change is useless: its parents lead through a wall, or it ended without a path.
         restart_search(ground, search, st)
@@ -172,8 +187,9 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
         tails: First cell of each changed arc.
         heads: Second cell of each changed arc.
         rose: True for each arc that was removed.
-        policy: EAGER or LAZY.
-        heeds: ARC_AHEAD or AS_PRINTED; the latter restarts also when a removed arc led into any cell of the route.
+        policy: EAGER_RESTART or LAZY_RESTART.
+        heeds: REMOVED_ARC_AHEAD or REMOVED_ARC_INTO_ROUTE; the latter restarts also when a removed arc led into any
+            cell of the route.
         weight: Weight w of the search; 0 disables restarts for added arcs.
     """
     st = state[0]
@@ -181,25 +197,25 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
         return
     control = search.control[0]
     if st.status == log.NO_PATH:
-        if may_open_path(search, tails, rose):
+        if may_added_arc_open_path(search, tails, rose):
             restart_search(ground, search, st)
         return
     if st.end < 0:
         return  # the agent has not planned yet, so the change makes nothing wrong
-    if policy == EAGER:  # tested before the route is traced, because an eager restart does not need the route
+    if policy == EAGER_RESTART:  # tested before the route is traced, because an eager restart does not need the route
         restart_search(ground, search, st)
         return
     control.is_stale = 1
     update_route(ground, search, route, st)
-    left = walk_cost(ground, search, route, st.length, st.loc)
-    if left == np.inf or (heeds == AS_PRINTED and is_route_entered(route, st, heads, rose)):
+    left = remaining_walk_cost(ground, search, route, st.length, st.loc)
+    if left == np.inf or (heeds == REMOVED_ARC_INTO_ROUTE and is_route_entered(route, st, heads, rose)):
         restart_search(ground, search, st)
-    elif weight > 0.0 and may_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
+    elif weight > 0.0 and may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
         restart_search(ground, search, st)
 
 
 @kernel
-def may_open_path(search, tails, rose):
+def may_added_arc_open_path(search, tails, rose):
     """Return whether an added arc may open a path: it leaves a cell that the failed search had reached."""
     for i in range(tails.size):
         if not rose[i] and is_known(search, tails[i]):
@@ -220,7 +236,7 @@ def is_route_entered(route, st, heads, rose):
 
 
 @kernel
-def may_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
+def may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
     """Return whether an added arc may lead to the goal at less than 1/w of the cost of the agent's present walk.
 
     `left` is the cost of that walk as far as it is known. Since h0 is consistent, no path over any arc is shorter than

@@ -12,20 +12,20 @@ the agent leaves is stored in `prev` before the move, not after; a trace ends ea
 
 import numpy as np
 
+from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
-from sim.kernels.jit import inlined_kernel, kernel
-from sim.kernels.route import route_index, set_route
+from sim.kernels.route import route_index, set_route_from_trace
 from sim.kernels.search import (
-    EMPTY,
     GOAL_ON_TOP,
+    OPEN_LIST_EMPTY,
     add_root,
     begin_search,
     best_open_cell,
-    clear_search,
     expand_best_cells,
     parent_of,
+    start_search_without_roots,
 )
-from sim.kernels.tb_bfs import may_open_path
+from sim.kernels.tb_bfs import may_added_arc_open_path
 
 STATE = np.dtype(
     [
@@ -58,9 +58,9 @@ STATE = np.dtype(
 )
 
 # Events of a tick, for display only: the search never reads them.
-FOUND = 1  # in this tick the goal came on top of the open list
-TRACED = 2  # in this tick a trace was begun or continued
-ADOPTED = 4  # in this tick a path was traced completely, and the agent adopted it
+GOAL_FOUND = 1  # in this tick the goal came on top of the open list
+PATH_TRACED = 2  # in this tick a trace was begun or continued
+PATH_ADOPTED = 4  # in this tick a path was traced completely, and the agent adopted it
 SOUGHT_SHORTCUT = 8  # in this tick the agent searched for a shortcut
 
 
@@ -108,7 +108,7 @@ def run_ticks(ground, search, detour, path, trace, state, budget, rows):
     for tick in range(rows.size):
         if st.status != log.ACTIVE:
             return tick
-        used, steps = plan_tick(ground, search, detour, path, trace, st, budget)
+        used, steps = plan_within_budget(ground, search, detour, path, trace, st, budget)
         marks, phase = move_agent(ground, search, path, st)
         log.write_tick_row(rows[tick], st.loc, used, steps, marks | st.marks, phase)
         st.marks = 0
@@ -116,7 +116,7 @@ def run_ticks(ground, search, detour, path, trace, state, budget, rows):
 
 
 @inlined_kernel
-def plan_tick(ground, search, detour, path, trace, st, budget):
+def plan_within_budget(ground, search, detour, path, trace, st, budget):
     """Plan one slice. Returns its expansions and its trace steps; expansions + steps / c never exceeds the budget."""
     control = search.control[0]
     used = 0
@@ -125,12 +125,12 @@ def plan_tick(ground, search, detour, path, trace, st, budget):
         limit, steps = split_budget(budget, st.share, st.trace_rate)
         used = expand_best_cells(ground, search, min(limit, steps) if st.is_first else limit)
         st.is_first = 0
-        if control.status == EMPTY:
+        if control.status == OPEN_LIST_EMPTY:
             st.status = log.NO_PATH
             return used, 0
         st.found = control.status == GOAL_ON_TOP
         if st.found:
-            st.did |= FOUND
+            st.did |= GOAL_FOUND
     room = np.int64(np.floor((budget - used) * st.trace_rate + 1e-9))
     steps = 0
     if not st.traced:
@@ -145,7 +145,7 @@ def plan_tick(ground, search, detour, path, trace, st, budget):
 @kernel
 def continue_trace(ground, search, path, trace, st, room):
     """Continue the trace, or begin one at the best open cell; adopt it when complete. Returns the trace steps."""
-    st.did |= TRACED
+    st.did |= PATH_TRACED
     if st.trace_done:
         st.trace_length = 0
         append_to_trace(trace, st, best_open_cell(ground, search))
@@ -190,11 +190,11 @@ def accepts_trace(search, trace, st):
 def adopt_trace(search, path, trace, st):
     """Make the completed trace, in walking order, the agent's path."""
     end = np.int64(trace.cells[0])
-    st.length = set_route(path, trace.cells, st.trace_length)
+    st.length = set_route_from_trace(path, trace.cells, st.trace_length)
     st.head = 0
     st.end_g = search.nodes[end].g
     st.traced = end == st.goal
-    st.did |= ADOPTED
+    st.did |= PATH_ADOPTED
 
 
 @kernel
@@ -243,7 +243,7 @@ def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
     if joint < 0 or traced + steps + st.length - joint > room:
         return 0, steps  # inserting the roots would exceed the time limit
     st.did |= SOUGHT_SHORTCUT
-    clear_search(ground, detour, st.loc, st.loc)
+    start_search_without_roots(ground, detour, st.loc, st.loc)
     cost = 0.0
     for i in range(st.length - 1, joint - 1, -1):
         s = np.int64(path.cells[i])
@@ -311,7 +311,7 @@ def on_change(ground, search, state, tails, rose):
     st = state[0]
     if st.status == log.AT_GOAL or tails.size == 0:
         return
-    if st.status == log.NO_PATH and not may_open_path(search, tails, rose):
+    if st.status == log.NO_PATH and not may_added_arc_open_path(search, tails, rose):
         return
     if search.control[0].expansions == 0 and st.status == log.ACTIVE and st.is_first:
         return  # the agent has not planned yet, so the change makes nothing wrong

@@ -7,7 +7,7 @@ the two ends (sim/movement.py).
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from sim.kernels.octile import DX, DY, FIRST_DIAGONAL
 
 BLOCKED = 0

@@ -19,8 +19,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload, register_jitable
 
-from sim.kernels.jit import IS_SIM_INTERPRETED, kernel
-from sim.kernels.memory import scratch_array, stamped_array, untouched_zeros
+from sim.jit.decorators import IS_SIM_INTERPRETED, kernel
+from sim.kernels.memory import lazily_allocated_zeros, scratch_array, stamped_array
 from sim.kernels.octile import ROW_SHIFT
 
 
@@ -33,8 +33,8 @@ class TiledTable(NamedTuple):
     records: np.ndarray  # all entries, tile after tile
     size: int  # number of cells of the map
     width: int  # width of the map in cells
-    inverse: int  # factor for computing s // width without a division, see octile.inverse_width
-    across: int  # number of tiles side by side in the width of the map
+    inverse_map_width: int  # factor for computing s // width without a division, see octile.inverse_width
+    tiles_per_row: int  # number of tiles side by side in the width of the map
 
 
 Table = Any
@@ -46,7 +46,7 @@ def tile_width_if_compiled(width: int) -> int:
     return 0 if IS_SIM_INTERPRETED else width
 
 
-def tile_bits(itemsize: int) -> int:
+def log2_tile_side(itemsize: int) -> int:
     """Return log2 of the side length of a tile in cells, for entries of `itemsize` bytes (up to 16).
 
     A tile fills a memory page of 4 KB, or a part of it.
@@ -56,7 +56,7 @@ def tile_bits(itemsize: int) -> int:
 
 def tiled_entry_count(cells: int, width: int, itemsize: int) -> int:
     """Return the number of entries of a tiled table. Tiles that extend beyond the map have unused entries."""
-    side = 1 << tile_bits(itemsize)
+    side = 1 << log2_tile_side(itemsize)
     return -(-width // side) * -(-(cells // width) // side) * side * side
 
 
@@ -96,7 +96,7 @@ def new_table(
 def as_tiled_table(records: npt.NDArray[Any], cells: int, width: int) -> TiledTable:
     """Return a tiled table for `records`, an array whose entries are already in the order of the tiles."""
     assert cells * width < 1 << ROW_SHIFT
-    side = 1 << tile_bits(records.itemsize)
+    side = 1 << log2_tile_side(records.itemsize)
     return TiledTable(
         records.view(np.ndarray), cells, width, ((1 << ROW_SHIFT) + width - 1) // width, -(-width // side)
     )
@@ -105,39 +105,39 @@ def as_tiled_table(records: npt.NDArray[Any], cells: int, width: int) -> TiledTa
 # Arguments of LLVM's prefetch instruction: read access, keep in all caches, data cache (not instruction cache).
 _READ_ACCESS, _HIGHEST_LOCALITY, _DATA_CACHE = 0, 3, 1
 
-_OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # compile options, the same as for all kernels in jit.py
+_OVERLOAD_OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # compile options, the same as for all kernels in jit.py
 
 
-@register_jitable(**_OPTIONS)
+@register_jitable(**_OVERLOAD_OPTIONS)
 def _entry_index(table: Any, s: Any, bits: Any) -> Any:
     """Return the index of the entry of cell s in table.records. `bits` is log2 of the side length of a tile."""
     s = np.int64(s)
-    y = (s * table.inverse) >> ROW_SHIFT
+    y = (s * table.inverse_map_width) >> ROW_SHIFT
     x = s - y * table.width
     side = (1 << bits) - 1
-    return np.uint64(((y >> bits) * table.across + (x >> bits)) << 2 * bits | (y & side) << bits | x & side)
+    return np.uint64(((y >> bits) * table.tiles_per_row + (x >> bits)) << 2 * bits | (y & side) << bits | x & side)
 
 
-def prefetch_entry(table: Table, s: int) -> None:
+def prefetch_table_entry(table: Table, s: int) -> None:
     """Start loading the entry of cell s into the processor's cache, without waiting for it.
 
-    This Python version does nothing. Compiled kernels call `_overload_prefetch_entry` instead.
+    This Python version does nothing. Compiled kernels call `_overload_prefetch_table_entry` instead.
     """
 
 
-def set_entry(table: Table, s: int, value: object) -> None:
+def set_table_entry(table: Table, s: int, value: object) -> None:
     """Set table[s] to `value`, whether the table is tiled or not. For Python code; kernels use table[s] = value."""
     if isinstance(table, TiledTable):
-        table.records[int(_entry_index(table, s, tile_bits(table.records.itemsize)))] = value
+        table.records[int(_entry_index(table, s, log2_tile_side(table.records.itemsize)))] = value
     else:
         table[s] = value
 
 
-def fault_in_entries(table: Table, cells: npt.NDArray[np.int64]) -> None:
+def prefault_table_entries(table: Table, cells: npt.NDArray[np.int64]) -> None:
     """Write to the memory pages with the entries of these cells, so that later searches have no page faults there."""
     is_tiled = isinstance(table, TiledTable)
     records = table.records if is_tiled else table.view(np.ndarray)
-    indices = _entry_index(table, cells, tile_bits(records.itemsize)) if is_tiled else cells
+    indices = _entry_index(table, cells, log2_tile_side(records.itemsize)) if is_tiled else cells
     first_bytes = records.view(np.uint8)[:: records.itemsize]
     first_bytes[indices] = first_bytes[indices]
 
@@ -147,7 +147,7 @@ def table_in_row_order(table: Table) -> npt.NDArray[Any]:
     if not isinstance(table, TiledTable):
         return cast(npt.NDArray[Any], table)
     rows = np.zeros(table.size, table.records.dtype)
-    _copy_table(table, rows)
+    _copy_table_entries(table, rows)
     return rows.view(np.recarray) if rows.dtype.names else rows
 
 
@@ -159,14 +159,14 @@ def table_with_layout(table: Table, width: int) -> Table:
         return table_in_row_order(table)
     dtype = table.dtype
     tiles = as_tiled_table(
-        untouched_zeros(tiled_entry_count(table.size, width, dtype.itemsize), dtype), table.size, width
+        lazily_allocated_zeros(tiled_entry_count(table.size, width, dtype.itemsize), dtype), table.size, width
     )
-    _copy_table(table, tiles)
+    _copy_table_entries(table, tiles)
     return tiles
 
 
 @kernel
-def _copy_table(table, copy):
+def _copy_table_entries(table, copy):
     """Copy all entries of `table` to `copy`. The two tables may have different layouts. Writes: copy."""
     for s in range(copy.size):
         copy[s] = table[s]
@@ -175,12 +175,12 @@ def _copy_table(table, copy):
 # --- compiled operations on tables, registered with numba -------------------------------------------
 
 
-def _tile_bits_of_type(table: Any) -> int | None:
+def _log2_tile_side_of_type(table: Any) -> int | None:
     """Return log2 of the side length of a tile in cells; None if this numba type is no tiled table."""
     if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not TiledTable:
         return None
     dtype: Any = cast(Any, table).types[0].dtype
-    return tile_bits(dtype.size if isinstance(dtype, types.Record) else dtype.bitwidth // 8)
+    return log2_tile_side(dtype.size if isinstance(dtype, types.Record) else dtype.bitwidth // 8)
 
 
 def _emit_prefetch(typing: Any, records: Any, index: Any) -> Any:
@@ -201,23 +201,23 @@ def _emit_prefetch(typing: Any, records: Any, index: Any) -> Any:
 _prefetch: Any = intrinsic(_emit_prefetch)
 
 
-@overload(prefetch_entry, jit_options=_OPTIONS, strict=False)
-def _overload_prefetch_entry(table: Any, s: Any) -> Any:
-    bits = _tile_bits_of_type(table)
+@overload(prefetch_table_entry, jit_options=_OVERLOAD_OPTIONS, strict=False)
+def _overload_prefetch_table_entry(table: Any, s: Any) -> Any:
+    bits = _log2_tile_side_of_type(table)
     if bits is None:
         return lambda table, s: _prefetch(table, np.uint64(s))
     return lambda table, s: _prefetch(table.records, _entry_index(table, s, bits))
 
 
-@overload(operator.getitem, jit_options=_OPTIONS, strict=False)
+@overload(operator.getitem, jit_options=_OVERLOAD_OPTIONS, strict=False)
 def _overload_getitem(table: Any, s: Any) -> Any:
-    bits = _tile_bits_of_type(table)
+    bits = _log2_tile_side_of_type(table)
     return None if bits is None else lambda table, s: table.records[_entry_index(table, s, bits)]
 
 
-@overload(operator.setitem, jit_options=_OPTIONS, strict=False)
+@overload(operator.setitem, jit_options=_OVERLOAD_OPTIONS, strict=False)
 def _overload_setitem(table: Any, s: Any, value: Any) -> Any:
-    if (bits := _tile_bits_of_type(table)) is None:
+    if (bits := _log2_tile_side_of_type(table)) is None:
         return None
 
     def write(table: Any, s: Any, value: Any) -> None:

@@ -14,14 +14,14 @@ Nothing is learned and h0 is consistent, so path-max changes no f, and both kind
 
 import numpy as np
 
-from sim.kernels.distance import UNLIMITED, true_distance
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
+from sim.kernels.distance import UNLIMITED_EXPANSIONS, true_distance
 from sim.kernels.lrta import FRONTIER, INSIDE, add_frontier_cell
 from sim.kernels.octile import NO_DIRECTION, SUCCESSORS, direction_between
 from sim.kernels.openlist import key_of_f, sift_down, sift_up
-from sim.kernels.search import CLOSED, begin_search, clear_search
+from sim.kernels.search import CLOSED, begin_search, start_search_without_roots
 from sim.kernels.subgoals import NO_SUBGOAL
-from sim.kernels.targets import h_toward_target, set_target
+from sim.kernels.targets import h_toward_target, set_present_target
 
 NO_DEPTH = 0
 """Depth of a region from which no path leads to the target."""
@@ -39,7 +39,7 @@ def find_uncapped_depths(ground, levels, level, goal_region, backward, targets, 
     base, used = levels.first[level], np.int64(0)
     z = np.int64(levels.rep[goal_region])
     if subgoal.size == 0:
-        set_target(ground, targets, z)
+        set_present_target(ground, targets, z)
         begin_search(ground, backward, z, z, z)
     for region in range(base + first, base + last):
         s = np.int64(levels.rep[region])
@@ -48,7 +48,7 @@ def find_uncapped_depths(ground, levels, level, goal_region, backward, targets, 
             continue
         if subgoal.size:
             y = np.int64(subgoal[region - base])
-            set_target(ground, targets, y)
+            set_present_target(ground, targets, y)
             begin_search(ground, backward, y, s, s)
         depth[region - base] = least_optimal_depth(ground, backward, targets, ball, s)
         used += ball.search.control[0].expansions
@@ -63,8 +63,8 @@ def least_optimal_depth(ground, backward, targets, ball, s):
 
     `backward` is a search whose root is that target.
     """
-    y = np.int64(targets.aimed[0].goal)
-    distance = true_distance(ground, backward, s, UNLIMITED)
+    y = np.int64(targets.present_target[0].goal)
+    distance = true_distance(ground, backward, s, UNLIMITED_EXPANSIONS)
     begin_lookahead_ball(ground, ball, s, y)
     if distance == np.inf:
         return np.int64(NO_DEPTH)
@@ -73,15 +73,17 @@ def least_optimal_depth(ground, backward, targets, ball, s):
         depth += 1
         count = grow_lookahead_ball(ground, ball, y, first, last)
         first, last = last, count
-        t = first_cell_by_g(ground, ball, s, best_cell_of_frontier(targets, ball, y, first, last))
-        if distance == ground.cost[direction_between(ground, s, t)] + true_distance(ground, backward, t, UNLIMITED):
+        t = first_cell_on_ball_path(ground, ball, s, best_frontier_cell_of_ball(targets, ball, y, first, last))
+        if distance == ground.cost[direction_between(ground, s, t)] + true_distance(
+            ground, backward, t, UNLIMITED_EXPANSIONS
+        ):
             return depth
 
 
 @kernel
 def begin_lookahead_ball(ground, ball, s, y):
     """Begin a ball of depth 0, which contains only the cell s, as its frontier. Later calls of grow() extend it."""
-    clear_search(ground, ball.search, y, y)
+    start_search_without_roots(ground, ball.search, y, y)
     ball.search.control[0].root = s
     add_frontier_cell(ball.search, ball.cells, 0, s)
     ball.search.nodes[s].g = 0.0
@@ -134,7 +136,7 @@ def grow_lookahead_ball(ground, ball, y, first, last):
 
 
 @kernel
-def best_cell_of_frontier(targets, ball, y, first, last):
+def best_frontier_cell_of_ball(targets, ball, y, first, last):
     """Return the frontier cell with the least f = g + h0. Ties: the target, larger g, smaller cell.
 
     The frontier consists of the cells at indices first to last - 1, and of the target once it is in the ball.
@@ -154,7 +156,7 @@ def best_cell_of_frontier(targets, ball, y, first, last):
 
 
 @kernel
-def first_cell_by_g(ground, ball, s, b):
+def first_cell_on_ball_path(ground, ball, s, b):
     """Return the first cell after s on the path from s to b.
 
     The parent of a cell is the first expanded cell that gives it its g, in the order of a search that expands by g,

@@ -18,23 +18,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
-from sim.commands import BUDGET_PARAM, AddAgent, ApplyToGroup, Command, SetBudget, SetParam, name_with_suffix
 from sim.params import ConfigError, Value
+from sim.time.command_log import LogEntry, first_differing_tick
 from sim.time.keyframes import KeyframeStore
-from sim.time.log import LogEntry, first_differing_tick
 from sim.time.timeline import Timeline
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import BUDGET_PARAM, AddAgent, ApplyToGroup, Command, SetBudget, SetParam, name_with_suffix
 
 ROOT_BRANCH = 0
 
 MAX_BRANCHES = 1000
 """Most branches of one run; a file with more is rejected as invalid."""
 
-MAX_BRANCH_NAME = 120
+MAX_BRANCH_NAME_LENGTH = 120
 """Most characters of a branch name; a longer name is truncated."""
 
-_KEPT_SUFFIX = ", before the change at "
+_KEPT_FUTURE_SUFFIX = ", before the change at "
 
 
 @dataclass(eq=False)
@@ -46,15 +46,15 @@ class Branch:
     parent: int | None  # number of the branch from which this branch was split; None: it has no parent
     split_tick: int  # tick at which the branch was split from its parent
     timeline: Timeline
-    tree: "BranchTree"
+    branch_tree: "BranchTree"
 
     @property
-    def at(self) -> int:
+    def first_differing_tick(self) -> int:
         """Return the first tick at which the command logs of this branch and its parent differ, at most `split_tick`.
 
         It is earlier than `split_tick` if the past of either branch was edited after the split.
         """
-        origin = None if self.parent is None else self.tree.branches.get(self.parent)
+        origin = None if self.parent is None else self.branch_tree.branches.get(self.parent)
         if origin is None:
             return self.split_tick
         before = [[e for e in line.entries() if e.tick < self.split_tick] for line in (self.timeline, origin.timeline)]
@@ -68,9 +68,9 @@ class BranchState:
     number: int
     name: str
     parent: int | None
-    at: int  # tick at which the branch was split from its parent (Branch.split_tick)
+    split_tick: int  # tick at which the branch was split from its parent (Branch.split_tick)
     tick: int  # tick that was on screen when the state was saved
-    horizon: int  # last tick to which the branch had been simulated
+    furthest_tick: int  # last tick to which the branch had been simulated
     entries: tuple[LogEntry, ...]
 
 
@@ -78,7 +78,7 @@ class BranchListener:
     """Listener for changes of a branch tree, such as a journal. The tree calls each method after the change.
 
     on_entries_changed: the log entries `altered` were added or changed; the entries with the ids `gone` were removed.
-    on_branch_created: the branch was created as a copy of its parent at the tick `branch.split_tick`.
+    on_branch_created: the branch was created as a copy of its parent at the tick `create_branch.split_tick`.
     on_branch_renamed: the branch has a new name.
     on_branch_deleted: the branch was removed from the tree.
     on_branch_restored: an earlier state of the branch was restored, or a deleted branch was created again.
@@ -99,7 +99,7 @@ class BranchListener:
 
 
 class BranchTree:
-    """Tree of all branches of one run. It notifies `listener` of all changes.
+    """Tree of all branches of one run. It notifies `change_listener` of all changes.
 
     Branches can be linked; linked branches get the same commands.
     """
@@ -112,12 +112,14 @@ class BranchTree:
             budget: bytes for the keyframes of all branches; None: the default of KeyframeStore.
         """
         self.build_world = setup
-        self.store = KeyframeStore(budget)
+        self.keyframe_store = KeyframeStore(budget)
         self.branches: dict[int, Branch] = {}
-        self.listener: BranchListener | None = None
+        self.change_listener: BranchListener | None = None
         self._link_groups: list[set[int]] = []  # groups of linked branches; each set holds branch numbers
         self._next_number = ROOT_BRANCH  # number that the next new branch will get
-        self._notify_created(self._add_branch(Timeline(setup, self.store), self._new_branch_number(), "run", None, 0))
+        self._notify_created(
+            self._add_branch(Timeline(setup, self.keyframe_store), self._new_branch_number(), "run", None, 0)
+        )
 
     def __getitem__(self, number: int) -> Branch:
         return self.branches[number]
@@ -128,7 +130,7 @@ class BranchTree:
 
     def _add_branch(self, timeline: Timeline, number: int, name: str, parent: int | None, at: int) -> Branch:
         """Add a branch with this timeline to the tree, and register the callbacks of the timeline."""
-        branch = Branch(number, name[:MAX_BRANCH_NAME], parent, at, timeline, self)
+        branch = Branch(number, name[:MAX_BRANCH_NAME_LENGTH], parent, at, timeline, self)
         self.branches[branch.number] = branch
         timeline.on_future_lost = lambda lost: self._keep_future_as_branch(branch, lost)
         timeline.on_entries_changed = lambda _, altered, removed_ids: self._notify_entries_changed(
@@ -138,18 +140,18 @@ class BranchTree:
 
     def _notify_created(self, branch: Branch) -> Branch:
         """Notify the listener that a branch was created, and return this branch."""
-        if self.listener:
-            self.listener.on_branch_created(branch)
+        if self.change_listener:
+            self.change_listener.on_branch_created(branch)
         return branch
 
     def _notify_entries_changed(self, branch: Branch, altered: Sequence[LogEntry], removed_ids: Sequence[int]) -> None:
         """Notify the listener of log entries that were added or changed, and of the ids of removed entries."""
-        if self.listener:
-            self.listener.on_entries_changed(branch, altered, removed_ids)
+        if self.change_listener:
+            self.change_listener.on_entries_changed(branch, altered, removed_ids)
 
     # --- creating and deleting --------------------------------------------------------------------
 
-    def branch(self, number: int, tick: int | None = None, name: str = "") -> Branch:
+    def create_branch(self, number: int, tick: int | None = None, name: str = "") -> Branch:
         """Split a branch: create a copy that stays identical until the copy or the original gets new commands.
 
         Args:
@@ -165,7 +167,7 @@ class BranchTree:
         """
         self._check_branch_count()
         parent = self[number].timeline
-        at = parent.target if tick is None else tick
+        at = parent.target_tick if tick is None else tick
         return self._notify_created(
             self._add_branch(parent.fork(at), self._new_branch_number(), name or self._unused_branch_name(), number, at)
         )
@@ -193,9 +195,13 @@ class BranchTree:
 
         If the branch is itself a kept future, the tick in its name is replaced, so that names do not grow.
         """
-        origin, used_names = branch.name.partition(_KEPT_SUFFIX)[0], {other.name for other in self.branches.values()}
+        origin, used_names = (
+            branch.name.partition(_KEPT_FUTURE_SUFFIX)[0],
+            {other.name for other in self.branches.values()},
+        )
         names = (
-            name_with_suffix(origin, f"{_KEPT_SUFFIX}{tick}{suffix}", MAX_BRANCH_NAME) for suffix in _unique_suffixes()
+            name_with_suffix(origin, f"{_KEPT_FUTURE_SUFFIX}{tick}{suffix}", MAX_BRANCH_NAME_LENGTH)
+            for suffix in _unique_suffixes()
         )
         return next(name for name in names if name not in used_names)
 
@@ -205,11 +211,11 @@ class BranchTree:
             raise ConfigError(f"expected at most {MAX_BRANCHES:,} branches, got one more; delete a branch first")
 
     def rename_branch(self, number: int, name: str) -> None:
-        self[number].name = name[:MAX_BRANCH_NAME]
-        if self.listener:
-            self.listener.on_branch_renamed(self[number])
+        self[number].name = name[:MAX_BRANCH_NAME_LENGTH]
+        if self.change_listener:
+            self.change_listener.on_branch_renamed(self[number])
 
-    def delete(self, number: int) -> None:
+    def delete_branch(self, number: int) -> None:
         """Delete a branch; its children become children of its parent.
 
         Raises:
@@ -223,8 +229,8 @@ class BranchTree:
                 branch.parent = deleted.parent
         self.unlink_branch(number)
         deleted.timeline.close()
-        if self.listener:
-            self.listener.on_branch_deleted(deleted)
+        if self.change_listener:
+            self.change_listener.on_branch_deleted(deleted)
 
     # --- linked branches --------------------------------------------------------------------------
 
@@ -244,15 +250,15 @@ class BranchTree:
         groups = [group for group in groups if len(group) > 1]
         if groups != self._link_groups:
             self._link_groups = groups
-            if self.listener:
-                self.listener.on_links_changed(self.link_groups())
+            if self.change_listener:
+                self.change_listener.on_links_changed(self.link_groups())
 
     def linked_branches(self, number: int) -> tuple[int, ...]:
         """Return the number of a branch, followed by the numbers of all branches linked with it."""
         group = next((group for group in self._link_groups if number in group), {number})
         return number, *sorted(group - {number})
 
-    def do(self, number: int, command: Command, stroke: int = 0) -> list[LogEntry]:
+    def apply_command(self, number: int, command: Command, stroke: int = 0) -> list[LogEntry]:
         """Apply a command at the present tick of a branch, to that branch and to all branches linked with it.
 
         In a linked branch that shows another tick, the command is inserted at the present tick of branch `number`. All
@@ -268,10 +274,12 @@ class BranchTree:
         entries: list[LogEntry] = []
         for linked_number in linked_numbers:
             timeline = self[linked_number].timeline
-            stroke = stroke or (entries[0].stroke if entries else 0)
+            stroke = stroke or (entries[0].stroke_id if entries else 0)
             is_now = timeline.tick == tick
             entries.append(
-                timeline.do(command, stroke=stroke) if is_now else timeline.insert(tick, command, stroke=stroke)
+                timeline.apply_command(command, stroke=stroke)
+                if is_now
+                else timeline.insert_command(tick, command, stroke=stroke)
             )
         return entries
 
@@ -292,7 +300,7 @@ class BranchTree:
         """
         timeline = self[number].timeline
         timeline.finish_seek()
-        walker = timeline.world.walker(agent)
+        walker = timeline.world.walker_with_id(agent)
         if walker is None:
             raise ConfigError(f"agent {agent} does not exist")
         current_settings: dict[str, Value | None] = {**walker.params, "budget": walker.budget}
@@ -305,18 +313,18 @@ class BranchTree:
         return futures
 
     def _create_variant(self, number: int, agent: int, changes: Mapping[str, Value | None]) -> Branch:
-        branch = self.branch(number, None, ", ".join(f"{name} {value}" for name, value in changes.items()))
+        branch = self.create_branch(number, None, ", ".join(f"{name} {value}" for name, value in changes.items()))
         for name, value in changes.items():
-            group = walker.config.group if (walker := branch.timeline.world.walker(agent)) else ""
-            branch.timeline.do(_setting_command(agent, group, name, value), keeps_later=True)
+            group = walker.config.group if (walker := branch.timeline.world.walker_with_id(agent)) else ""
+            branch.timeline.apply_command(_setting_command(agent, group, name, value), keeps_later=True)
         return branch
 
     # --- states as plain values -------------------------------------------------------------------
 
     def branch_states(self) -> list[BranchState]:
-        return [self.state(number) for number in self.branches]
+        return [self.branch_state(number) for number in self.branches]
 
-    def state(self, number: int) -> BranchState:
+    def branch_state(self, number: int) -> BranchState:
         """Return the state of a branch as plain values, from which `restore_branch` can restore the branch."""
         branch = self[number]
         line = branch.timeline
@@ -325,8 +333,8 @@ class BranchTree:
             branch.name,
             branch.parent,
             branch.split_tick,
-            line.target,
-            max(line.horizon, line.target),
+            line.target_tick,
+            max(line.furthest_tick, line.target_tick),
             line.entries(),
         )
 
@@ -334,15 +342,15 @@ class BranchTree:
         """Restore name, parent and log of a branch, but not its tick; create the branch again if it was deleted."""
         branch = self.branches.get(state.number)
         before = branch.timeline.entries() if branch else ()
-        is_simple = branch is not None and (branch.parent, branch.split_tick) == (state.parent, state.at)
+        is_simple = branch is not None and (branch.parent, branch.split_tick) == (state.parent, state.split_tick)
         if branch is None:
             branch = self._recreate_branch(self._timeline_to_fork(state).fork(0), state)
             branch.timeline.begin_seek(state.tick)
             self.branches = dict(sorted(self.branches.items()))
         else:
-            branch.parent, branch.split_tick = state.parent, state.at
+            branch.parent, branch.split_tick = state.parent, state.split_tick
             branch.timeline.replace_command_log(state.entries)
-        branch.timeline.horizon = max(branch.timeline.horizon, state.horizon)
+        branch.timeline.furthest_tick = max(branch.timeline.furthest_tick, state.furthest_tick)
         if branch.name != state.name:
             self.rename_branch(state.number, state.name)
         self._notify_restored(branch, before, is_simple)
@@ -361,8 +369,8 @@ class BranchTree:
         if is_simple and tuple(merged) == after:
             if altered or removed_ids:
                 self._notify_entries_changed(branch, altered, removed_ids)
-        elif self.listener:
-            self.listener.on_branch_restored(branch)
+        elif self.change_listener:
+            self.change_listener.on_branch_restored(branch)
 
     def _timeline_to_fork(self, state: BranchState) -> Timeline:
         """Return the timeline to copy when a deleted branch is restored: its parent's, or else the first branch's."""
@@ -372,7 +380,7 @@ class BranchTree:
     def _recreate_branch(self, timeline: Timeline, state: BranchState) -> Branch:
         timeline.replace_command_log(state.entries)
         self._next_number = max(self._next_number, state.number + 1)
-        return self._add_branch(timeline, state.number, state.name, state.parent, state.at)
+        return self._add_branch(timeline, state.number, state.name, state.parent, state.split_tick)
 
     def link_groups(self) -> list[list[int]]:
         """Return the groups of linked branches, as sorted lists of their numbers."""
@@ -392,7 +400,7 @@ class BranchTree:
         for state in states:
             own = tuple(_equal_script_entry(entry, script) for entry in state.entries)
             timeline = tree._recreate_branch(seed.fork(0), replace(state, entries=own)).timeline
-            timeline.horizon = state.horizon
+            timeline.furthest_tick = state.furthest_tick
             timeline.begin_seek(state.tick)
         seed.close()
         return tree

@@ -1,7 +1,7 @@
 """Keyframes: incremental in-memory snapshots of a whole World.
 
 A new keyframe shares unchanged memory with an earlier one, so it only takes room for the memory that has changed since.
-`work` is the estimated computing time of a run from tick 0 on, in microseconds (timeline.py).
+`replay_work_us` is the estimated computing time of a run from tick 0 on, in microseconds (timeline.py).
 
     frame = take_keyframe(world, work, like)    save a world; `like` is a recent keyframe as the base of the delta
     world = restore_world(frame)                build an equal world with memory of its own
@@ -10,7 +10,7 @@ A new keyframe shares unchanged memory with an earlier one, so it only takes roo
     taking = PendingSnapshot(world, work)     save a world in two steps: first, quickly, the objects and small arrays,
     frame = taking.copy_arrays(pool, like)    then the large arrays, in any thread, while the world must not change
 
-    store = KeyframeStore(budget)    the keyframes of all timelines, within `budget` bytes
+    store = KeyframeStore(budget)    the keyframes of all timelines, within `budget_bytes` bytes
     track = store.new_track()        the keyframes of one timeline, ordered by tick
     track.add(frame), .keyframe_at_or_before(tick), .remove_keyframes_after(tick), .fork(tick), .close()
 
@@ -48,18 +48,18 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim import commands
+from sim import world_commands
 from sim.agent_api import AgentSpec, AgentSpecTable
 from sim.grid import Grid, read_only_view
+from sim.jit.decorators import as_plain_arrays
+from sim.jit.yield_flag import never_yield_flag, new_yield_flag
 from sim.kernels import stale
-from sim.kernels.jit import as_plain_arrays
-from sim.kernels.yield_flag import never_yield_flag, new_yield_flag
 from sim.params import Param
-from sim.prepared import PreparedData
-from sim.rules import AgentFailedError, AgentTooSlowError, UserAgent
-from sim.time.failures import StateError, StateFailures, find_failing_part
-from sim.time.memories import BufferSet, Bytes, TouchedPages
-from sim.time.pool import PartPool, StoredBuffers
+from sim.prepared_data import PreparedData
+from sim.referee_rules import AgentFailedError, AgentTooSlowError, UserAgent
+from sim.time.memory_buffers import BufferSet, Bytes, TouchedPages
+from sim.time.part_pool import PartPool, StoredBuffers
+from sim.time.state_failures import StateError, StateFailures, find_failing_part
 from sim.world import World
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ _SPARE_POOL_BYTES = 64 * 1024 * 1024
 # Larger buffers are copied afterwards, possibly in another thread.
 _SMALL_BUFFER_BYTES = 64 * 1024
 
-_KEPT_TYPES = (
+_BY_REFERENCE_TYPES = (
     type,
     FunctionType,
     ModuleType,
@@ -85,9 +85,9 @@ _KEPT_TYPES = (
     AgentSpecTable,
     Param,
     PreparedData,
-    commands.RunMessage,
-    commands.AgentConfig,
-    commands.Command,
+    world_commands.RunMessage,
+    world_commands.AgentConfig,
+    world_commands.Command,
 )
 
 
@@ -96,21 +96,21 @@ class Keyframe:
     """Immutable snapshot of a world at one tick. Several timelines may share a keyframe."""
 
     tick: int
-    work: float  # estimated computing time from tick 0 to `tick`, in microseconds
-    stream: bytes  # pickled object graph of the world, without its arrays
+    replay_work_us: float  # estimated computing time from tick 0 to `tick`, in microseconds
+    pickled_world: bytes  # pickled object graph of the world, without its arrays
     array_headers: bytes  # marshalled dtype, shape, ... of each array, see _Pickler.array_headers
-    kept_objects: tuple[Any, ...]  # immutable objects, which are not pickled; `stream` refers to them by index
-    content: StoredBuffers  # memory contents of all arrays, stored in a pool
+    kept_objects: tuple[Any, ...]  # immutable objects, which are not pickled; `pickled_world` refers to them by index
+    array_contents: StoredBuffers  # memory contents of all arrays, stored in a pool
     user_codes: frozenset[str] = frozenset()  # names of the user-defined agent code in this world
 
     @property
     def bytes_outside_pool(self) -> int:
         """Return the size of this keyframe in bytes, without the array contents, which are in the pool."""
         return (
-            len(self.stream)
+            len(self.pickled_world)
             + len(self.array_headers)
             + 8 * len(self.kept_objects)
-            + self.content.bytes_outside_pool
+            + self.array_contents.bytes_outside_pool
             + 300
         )
 
@@ -118,12 +118,12 @@ class Keyframe:
 # --- saving ---------------------------------------------------------------------------------------
 
 
-def generation_tables(world: World) -> Iterator[stale.GenerationTable]:
+def generation_tables_of_world(world: World) -> Iterator[stale.StampedTable]:
     """Yield tables with records of finished searches, so that keyframes can leave such records out.
 
     Tables of group members are not included, because they are many and small.
     """
-    yield world.optimality.distances.generation_table()
+    yield world.optimality_tracker.true_distances.generation_table()
     for walker in world.walkers:
         if not walker.config.group:
             yield from walker.agent.generation_tables()
@@ -139,23 +139,24 @@ class PendingSnapshot:
     """
 
     def __init__(self, world: World, work: float = 0.0) -> None:
-        self.tick, self.work, self._codes = world.tick, work, user_code_names(world)
+        self.tick, self.replay_work_us, self._user_codes = world.tick, work, user_code_names(world)
         file = io.BytesIO()
         pickler = _Pickler(file)
-        with _StateErrorGuard(self._codes, is_loading=False) as blaming:
+        with _StateErrorGuard(self._user_codes, is_loading=False) as blaming:
             pickler.dump(world)
             pickler.dump(pickler.user_agents)
             for agent in pickler.user_agents:
-                blaming.run(agent, partial(pickler.dump, agent.agent))
-        self._stream, self._kept = file.getvalue(), tuple(pickler.kept_objects)
-        self._arrays = marshal.dumps(pickler.array_headers)
-        self._owners = pickler.owners
-        self._stale_segments = stale.generation_table_rows(generation_tables(world), _SMALL_BUFFER_BYTES)
+                blaming.run_user_code(agent, partial(pickler.dump, agent.agent))
+        self._pickled_world, self._kept_objects = file.getvalue(), tuple(pickler.kept_objects)
+        self._array_headers = marshal.dumps(pickler.array_headers)
+        self._array_owners = pickler.array_owners
+        self._stale_segments = stale.stamped_table_rows(generation_tables_of_world(world), _SMALL_BUFFER_BYTES)
         # Copy small buffers now, because displaying the world may change cached values in them.
-        self._memories = BufferSet(pickler.buffers, _SMALL_BUFFER_BYTES, tuple(pickler.buffer_indices))
-        self.size = self._memories.size
-        # The kernel that copies arrays does not yield to other threads, unless finish_in_background() lets it yield.
-        self.pace = never_yield_flag()
+        self._buffer_set = BufferSet(pickler.memory_buffers, _SMALL_BUFFER_BYTES, tuple(pickler.buffer_indices))
+        self.size = self._buffer_set.size
+        # The kernel that copies arrays does not yield to other threads, unless finish_snapshot_in_background() lets it
+        # yield.
+        self.yield_flag = never_yield_flag()
 
     def copy_arrays(self, pool: PartPool, base: Keyframe | None = None) -> Keyframe | None:
         """Copy the large arrays of the world into the pool and return the finished keyframe.
@@ -170,17 +171,25 @@ class PendingSnapshot:
         Returns:
             The keyframe; None if the pool has no room for it.
         """
-        touched = TouchedPages(self._memories)
+        touched = TouchedPages(self._buffer_set)
         self._stale_segments["page"] = touched.first_page_entry_indices(
             self._stale_segments["address"], self._stale_segments["length"]
         )
         stale.clear_stale_records_of_rows(
-            as_plain_arrays(self._stale_segments), touched.entries, mmap.PAGESIZE, self.pace
+            as_plain_arrays(self._stale_segments), touched.entries, mmap.PAGESIZE, self.yield_flag
         )
-        content = pool.store_buffers(self._memories, base.content if base else None, touched, self.pace)
+        content = pool.store_buffers(self._buffer_set, base.array_contents if base else None, touched, self.yield_flag)
         if content is None:
             return None
-        return Keyframe(self.tick, self.work, self._stream, self._arrays, self._kept, content, self._codes)
+        return Keyframe(
+            self.tick,
+            self.replay_work_us,
+            self._pickled_world,
+            self._array_headers,
+            self._kept_objects,
+            content,
+            self._user_codes,
+        )
 
 
 def take_keyframe(world: World, work: float = 0.0, base: Keyframe | None = None) -> Keyframe:
@@ -190,7 +199,7 @@ def take_keyframe(world: World, work: float = 0.0, base: Keyframe | None = None)
     pool is full.
     """
     snapshot = PendingSnapshot(world, work)
-    pool = base.content.pool if base else PartPool(snapshot.size + _SPARE_POOL_BYTES)
+    pool = base.array_contents.part_pool if base else PartPool(snapshot.size + _SPARE_POOL_BYTES)
     frame = snapshot.copy_arrays(pool, base) or snapshot.copy_arrays(PartPool(snapshot.size + _SPARE_POOL_BYTES))
     assert frame is not None
     return frame
@@ -205,22 +214,22 @@ def user_code_names(world: World) -> frozenset[str]:
 class _StateErrorGuard:
     """Context manager that turns an exception from saving or loading a world into a StateError.
 
-    `codes` are the names of the user-defined agent code in the world. If `codes` is empty, exceptions pass unchanged,
-    because user code cannot be the cause.
+    `user_codes` are the names of the user-defined agent code in the world. If `user_codes` is empty, exceptions pass
+    unchanged, because user code cannot be the cause.
     """
 
     def __init__(self, codes: frozenset[str], *, is_loading: bool) -> None:
-        self.codes, self.is_loading = codes, is_loading
+        self.user_codes, self.is_loading = codes, is_loading
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if self.codes and isinstance(error, Exception) and not isinstance(error, StateError):
+        if self.user_codes and isinstance(error, Exception) and not isinstance(error, StateError):
             # Probable cause: the last view (displayed data) of a stopped user-defined agent, which stays in the world.
-            raise StateError(min(self.codes), "a value in its last view", is_loading=self.is_loading) from None
+            raise StateError(min(self.user_codes), "a value in its last view", is_loading=self.is_loading) from None
 
-    def run(self, agent: UserAgent, do: Callable[[], T]) -> T:
+    def run_user_code(self, agent: UserAgent, do: Callable[[], T]) -> T:
         """Run code of a user-defined agent with a time limit, and raise a StateError if it fails."""
         try:
             return agent.run_user_code(do)
@@ -245,18 +254,18 @@ class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=self._PROTOCOL)
         self.kept_objects: list[Any] = []
-        self.buffers: list[Bytes] = []
+        self.memory_buffers: list[Bytes] = []
         self.array_headers: list[tuple[Any, ...]] = []
-        """Header of each array: index of its buffer in `buffers` (None: the array is empty), index of its dtype in
-        `kept`, shape, strides, byte offset in the buffer, whether it is a record array, and its access mode."""
+        """Header of each array: index of its buffer in `memory_buffers` (None: the array is empty), index of its dtype
+        in `kept_objects`, shape, strides, byte offset in the buffer, whether it is a record array, and its access
+        mode."""
         self.user_agents: list[UserAgent] = []
         """User-defined agents in the order in which the pickler met them. The instances of the users' classes are
         written to the stream after the world, in this order."""
-        self.owners: list[Any] = []  # keeps arrays alive, so that no new object gets their id() or address
-        self._indices: dict[
-            int, int
-        ] = {}  # id() of an object or array -> its index in `kept_objects` or `array_headers`
-        self.buffer_indices: dict[int, int] = {}  # address of a buffer -> its index in `buffers`
+        self.array_owners: list[Any] = []  # keeps arrays alive, so that no new object gets their id() or address
+        # id() of an object or array -> its index in `kept_objects` or `array_headers`.
+        self._object_indices: dict[int, int] = {}
+        self.buffer_indices: dict[int, int] = {}  # address of a buffer -> its index in `memory_buffers`
 
     def persistent_id(self, obj: Any) -> tuple[int, int] | None:
         """Return the reference to pickle in place of an array or immutable object; None to pickle the object itself.
@@ -291,22 +300,22 @@ class _Pickler(pickle.Pickler):
         return _reduce_exception(obj, reduced) if isinstance(obj, BaseException) else reduced
 
     def _index_of_kept_object(self, obj: Any) -> int:
-        number = self._indices.get(id(obj))
+        number = self._object_indices.get(id(obj))
         if number is None:
-            number = self._indices[id(obj)] = len(self.kept_objects)
+            number = self._object_indices[id(obj)] = len(self.kept_objects)
             self.kept_objects.append(obj)
         return number
 
     def _index_of_array(self, array: npt.NDArray[Any]) -> int:
-        number = self._indices.get(id(array))
+        number = self._object_indices.get(id(array))
         if number is None:
-            number = self._indices[id(array)] = len(self.array_headers)
-            self.owners.append(array)
+            number = self._object_indices[id(array)] = len(self.array_headers)
+            self.array_owners.append(array)
             self.array_headers.append(self._array_header(array))
         return number
 
     def _array_header(self, array: npt.NDArray[Any]) -> tuple[Any, ...]:
-        """Return the header of an array for `array_headers`; add the memory buffer of the array to `buffers`."""
+        """Return the header of an array for `array_headers`; add the memory buffer of the array to `memory_buffers`."""
         dtype, flags = (
             self._index_of_kept_object(array.dtype),
             (isinstance(array, np.recarray), _array_access_mode(array)),
@@ -322,16 +331,18 @@ class _Pickler(pickle.Pickler):
         number = self.buffer_indices.get(address)
         if number is None:
             assert owner.flags.forc, "an array whose memory has gaps cannot be stored in a keyframe"
-            number = self.buffer_indices[address] = len(self.buffers)
-            self.owners.append(owner)
-            self.buffers.append(_as_byte_array(owner))
+            number = self.buffer_indices[address] = len(self.memory_buffers)
+            self.array_owners.append(owner)
+            self.memory_buffers.append(_as_byte_array(owner))
         return number
 
 
 @cache
 def _is_kept_by_reference(kind: Any) -> bool:
     """Return whether the pickler may replace objects of this type by references."""
-    return kind in (np.ndarray, np.recarray, _ByReference) or issubclass(kind, (BuiltinFunctionType, *_KEPT_TYPES))
+    return kind in (np.ndarray, np.recarray, _ByReference) or issubclass(
+        kind, (BuiltinFunctionType, *_BY_REFERENCE_TYPES)
+    )
 
 
 @cache
@@ -342,7 +353,7 @@ def _has_custom_pickling(kind: Any) -> bool:
 
 
 class _ByReference:
-    """Wrapper that makes the pickler keep an object by reference although its type is not in _KEPT_TYPES."""
+    """Wrapper that makes the pickler keep an object by reference although its type is not in _BY_REFERENCE_TYPES."""
 
     def __init__(self, found: Any) -> None:
         self.found = found
@@ -451,8 +462,8 @@ class PendingRestore:
     """Restore of a keyframe in time slices, so that a window stays responsive while a large world is restored."""
 
     def __init__(self, frame: Keyframe) -> None:
-        self.frame = frame
-        self._memories: list[Bytes] = []
+        self.keyframe = frame
+        self._restored_buffers: list[Bytes] = []
         # Iterator that copies one slice of memory per step and yields its size in bytes; None: copying has not started.
         self._copy_progress: Iterator[int] | None = None
 
@@ -461,8 +472,8 @@ class PendingRestore:
         if self._copy_progress is None:
             # A seek takes 9 ms with memory from np.zeros, and 25 ms with memory from kernels.memory.untouched_zeros.
             # untouched_zeros is slower because it maps memory in pages of 4 KB, and each page costs a page fault.
-            self._memories = [np.zeros(size, np.uint8) for size in self.frame.content.sizes]
-            self._copy_progress = self.frame.content.copy_into(self._memories)
+            self._restored_buffers = [np.zeros(size, np.uint8) for size in self.keyframe.array_contents.buffer_sizes]
+            self._copy_progress = self.keyframe.array_contents.copy_into(self._restored_buffers)
         copied = 0
         for length in self._copy_progress:
             copied += length
@@ -476,12 +487,14 @@ class PendingRestore:
         Raises:
             StateError: The state of a user-defined agent cannot be loaded.
         """
-        frame = self.frame
+        frame = self.keyframe
         with _StateErrorGuard(frame.user_codes, is_loading=True) as blaming:
-            unpickler = _Unpickler(frame.stream, marshal.loads(frame.array_headers), frame.kept_objects, self._memories)
+            unpickler = _Unpickler(
+                frame.pickled_world, marshal.loads(frame.array_headers), frame.kept_objects, self._restored_buffers
+            )
             world, user_agents = unpickler.load(), unpickler.load()
             for agent in user_agents:
-                agent.agent = blaming.run(agent, unpickler.load)
+                agent.agent = blaming.run_user_code(agent, unpickler.load)
         assert isinstance(world, World), world
         return world
 
@@ -491,15 +504,15 @@ class _Unpickler(pickle.Unpickler):
         self, stream: bytes, array_rows: list[tuple[Any, ...]], kept_objects: Sequence[Any], memories: list[Bytes]
     ) -> None:
         super().__init__(io.BytesIO(stream))
-        self._kept = kept_objects
-        self._arrays = [
+        self._kept_objects = kept_objects
+        self._restored_arrays = [
             _restored_array(None if number is None else memories[number], kept_objects[dtype], *layout)
             for number, dtype, *layout in array_rows
         ]
 
     def persistent_load(self, pid: tuple[int, int]) -> Any:
         kind, number = pid
-        return self._arrays[number] if kind == _ARRAY_REFERENCE else self._kept[number]
+        return self._restored_arrays[number] if kind == _ARRAY_REFERENCE else self._kept_objects[number]
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         """Refuse to look up a global name, because all objects with global names are kept by reference."""
@@ -536,7 +549,7 @@ def _are_values_unstorable(values: list[object], left_out: list[object]) -> bool
     pickler = _TrialPickler(file, left_out)
     try:
         pickler.dump(values)
-        memories = [memory.copy() for memory in pickler.buffers]
+        memories = [memory.copy() for memory in pickler.memory_buffers]
         _Unpickler(file.getvalue(), pickler.array_headers, pickler.kept_objects, memories).load()
     except (Exception, SystemExit):
         return True
@@ -550,68 +563,70 @@ class KeyframeStore:
     """Store of the keyframes of several timelines. It evicts keyframes to stay within a budget in bytes.
 
     Memory that several keyframes share counts once. The default budget is the size of the world, but at least
-    MIN_STORE_BYTES and at most MAX_STORE_BYTES. A window sets `executor` to an executor with one thread, so that
-    keyframes can be saved in the background.
+    MIN_STORE_BYTES and at most MAX_STORE_BYTES. A window sets `background_executor` to an executor with one thread, so
+    that keyframes can be saved in the background.
     """
 
     def __init__(self, budget: int | None = None, max_keyframes: int = 4096) -> None:
         self.max_keyframes = max_keyframes
-        self.tracks: list[KeyframeTrack] = []
+        self.keyframe_tracks: list[KeyframeTrack] = []
         self._requested_budget = budget  # budget set by the caller, in bytes; None: the default budget
         self._budget_cap = sys.maxsize  # upper bound of the budget, in bytes: lowered when the system refuses memory
         self._world_size = 0  # size of all arrays of the largest world so far, in bytes
-        self._pool: PartPool | None = None
-        self.executor: Executor | None = None
+        self._part_pool: PartPool | None = None
+        self.background_executor: Executor | None = None
         self._background_read: Future[Keyframe | None] | None = None  # snapshot in the background thread
-        # Flag that tells the background thread whether to yield to other threads (sim/kernels/yield_flag.py).
-        self._background_pace = new_yield_flag()
-        self.failures = StateFailures()
+        # Flag that tells the background thread whether to yield to other threads (sim/jit/yield_flag.py).
+        self._background_yield_flag = new_yield_flag()
+        self.state_failures = StateFailures()
         self._failed_loads = 0  # number of keyframes in a row that could not be loaded
 
     @property
-    def budget(self) -> int:
+    def budget_bytes(self) -> int:
         """Return the maximum number of bytes that the keyframes may take."""
         usual = max(MIN_STORE_BYTES, min(MAX_STORE_BYTES, self._world_size))
         return min(usual if self._requested_budget is None else self._requested_budget, self._budget_cap)
 
-    @budget.setter
-    def budget(self, budget: int | None) -> None:
+    @budget_bytes.setter
+    def budget_bytes(self, budget: int | None) -> None:
         self._requested_budget, self._budget_cap = budget, sys.maxsize
         self.evict_to_budget()
 
     @property
-    def held(self) -> int:
+    def used_bytes(self) -> int:
         """Return the number of bytes that all keyframes of the store take together."""
-        frames = {id(frame): frame for track in self.tracks for frame in track.frames}
-        pools = {id(frame.content.pool): frame.content.pool for frame in frames.values()}
-        return sum(frame.bytes_outside_pool for frame in frames.values()) + sum(pool.held for pool in pools.values())
+        frames = {id(frame): frame for track in self.keyframe_tracks for frame in track.track_keyframes}
+        pools = {id(frame.array_contents.part_pool): frame.array_contents.part_pool for frame in frames.values()}
+        return sum(frame.bytes_outside_pool for frame in frames.values()) + sum(
+            pool.used_bytes for pool in pools.values()
+        )
 
     @property
-    def count(self) -> int:
+    def keyframe_count(self) -> int:
         """Return the number of keyframes on all tracks; a keyframe shared by two tracks counts twice."""
-        return sum(len(track.frames) for track in self.tracks)
+        return sum(len(track.track_keyframes) for track in self.keyframe_tracks)
 
     def new_track(self) -> "KeyframeTrack":
         track = KeyframeTrack(self)
-        self.tracks.append(track)
+        self.keyframe_tracks.append(track)
         return track
 
     def begin_snapshot(self, world: World, work: float) -> PendingSnapshot | None:
-        """Start a snapshot of a world. Call `finish_snapshot` or `finish_in_background` to finish it.
+        """Start a snapshot of a world. Call `finish_snapshot` or `finish_snapshot_in_background` to finish it.
 
         Returns:
             The snapshot in progress; None if the state of a user-defined agent cannot be stored. The run can continue
             without a keyframe, but seeks take longer.
         """
         codes = user_code_names(world)
-        if not self.failures.may_store_keyframe(codes):
+        if not self.state_failures.may_store_keyframe(codes):
             return None
         try:
             snapshot = PendingSnapshot(world, work)
         except StateError as error:
-            self.failures.record_failure(error, partial(_find_unstorable_part, world, error))
+            self.state_failures.record_failure(error, partial(_find_unstorable_part, world, error))
             return None
-        self.failures.clear_failures(codes)
+        self.state_failures.clear_failures(codes)
         return snapshot
 
     def load_world(self, restoring: PendingRestore) -> World | None:
@@ -623,9 +638,9 @@ class KeyframeStore:
         try:
             world = restoring.result()
         except StateError as error:
-            self.failures.record_failure(error, lambda: "")
-            for track in self.tracks:
-                track.remove_keyframes_up_to(restoring.frame, 2**self._failed_loads)
+            self.state_failures.record_failure(error, lambda: "")
+            for track in self.keyframe_tracks:
+                track.remove_keyframes_up_to(restoring.keyframe, 2**self._failed_loads)
             self._failed_loads += 1
             return None
         self._failed_loads = 0
@@ -636,19 +651,19 @@ class KeyframeStore:
         self._wait_for_background_read()
         return self._finish_snapshot(snapshot, base)
 
-    def finish_in_background(
+    def finish_snapshot_in_background(
         self, snapshot: PendingSnapshot, base: Keyframe | None = None
     ) -> "Future[Keyframe | None]":
         """Finish a snapshot in the background thread; the world must not change until the future is done."""
-        assert self.executor is not None
+        assert self.background_executor is not None
         self._wait_for_background_read()
-        snapshot.pace = self._background_pace = new_yield_flag()
-        self._background_read = self.executor.submit(self._finish_snapshot, snapshot, base)
+        snapshot.yield_flag = self._background_yield_flag = new_yield_flag()
+        self._background_read = self.background_executor.submit(self._finish_snapshot, snapshot, base)
         return self._background_read
 
     def stop_yielding(self) -> None:
         """Make the background thread save without yielding to other threads; call this before waiting for it."""
-        self._background_pace[0] = 1
+        self._background_yield_flag[0] = 1
 
     def _wait_for_background_read(self) -> None:
         """Wait until the background thread has saved its keyframe: only one thread at a time may write to the pool."""
@@ -660,11 +675,11 @@ class KeyframeStore:
     def _finish_snapshot(self, snapshot: PendingSnapshot, base: Keyframe | None) -> Keyframe | None:
         """Finish a snapshot in the calling thread. If the pool is full, use a new one."""
         self._world_size = max(self._world_size, snapshot.size)
-        if snapshot.size // 64 > self.budget:
+        if snapshot.size // 64 > self.budget_bytes:
             return None  # no keyframe can fit, because even a new world has touched more than 1/64 of its memory
         frame = snapshot.copy_arrays(self._current_pool(), base)
         if frame is None:  # the pool is full because the world or budget has grown: use a new pool
-            self._pool = None
+            self._part_pool = None
             frame = snapshot.copy_arrays(self._current_pool(), base)
         return frame
 
@@ -673,28 +688,31 @@ class KeyframeStore:
 
         While the system refuses the memory for a pool, the budget is halved.
         """
-        while self._pool is None:
+        while self._part_pool is None:
             try:
-                self._pool = PartPool(self.budget + _SPARE_POOL_BYTES)
+                self._part_pool = PartPool(self.budget_bytes + _SPARE_POOL_BYTES)
             except OSError:
-                if self.budget < _SPARE_POOL_BYTES:
+                if self.budget_bytes < _SPARE_POOL_BYTES:
                     raise
-                self._budget_cap = self.budget // 2
-        return self._pool
+                self._budget_cap = self.budget_bytes // 2
+        return self._part_pool
 
     def import_keyframe(self, frame: Keyframe) -> Keyframe | None:
         """Copy a keyframe of another store into this store and return the copy; None if the pool is full."""
-        memories = [np.zeros(size, np.uint8) for size in frame.content.sizes]
-        for _ in frame.content.copy_into(memories):
+        memories = [np.zeros(size, np.uint8) for size in frame.array_contents.buffer_sizes]
+        for _ in frame.array_contents.copy_into(memories):
             pass
         content = self._current_pool().store_buffers(BufferSet(memories))
-        return replace(frame, content=content) if content else None
+        return replace(frame, array_contents=content) if content else None
 
     def evict_to_budget(self) -> None:
         """Evict the least useful keyframes until the others fit into the budget."""
         self._wait_for_background_read()
-        while self.count and (self.held > self.budget or self.count > self.max_keyframes):
-            chosen = min((track for track in self.tracks if track.frames), key=KeyframeTrack.lowest_eviction_score)
+        while self.keyframe_count and (self.used_bytes > self.budget_bytes or self.keyframe_count > self.max_keyframes):
+            chosen = min(
+                (track for track in self.keyframe_tracks if track.track_keyframes),
+                key=KeyframeTrack.lowest_eviction_score,
+            )
             chosen.evict_keyframe()
 
 
@@ -704,7 +722,12 @@ def _find_unstorable_part(world: World, error: StateError) -> str:
         return ""  # storing took too long, and the search for the part would take as long again
     agents = [walker.agent for walker in world.walkers if isinstance(walker.agent, UserAgent)]
     return next(
-        (part for agent in agents if agent.user_code_label == error.code and (part := unstorable_part(agent))), ""
+        (
+            part
+            for agent in agents
+            if agent.user_code_label == error.user_code_name and (part := unstorable_part(agent))
+        ),
+        "",
     )
 
 
@@ -712,42 +735,42 @@ def _find_unstorable_part(world: World, error: StateError) -> str:
 class KeyframeTrack:
     """Keyframes of one timeline, sorted by tick."""
 
-    store: KeyframeStore
-    frames: list[Keyframe] = field(default_factory=list)
-    playhead_work: float = 0.0  # estimated computing time from tick 0 to the present tick, in microseconds
+    keyframe_store: KeyframeStore
+    track_keyframes: list[Keyframe] = field(default_factory=list)
+    playhead_work_us: float = 0.0  # estimated computing time from tick 0 to the present tick, in microseconds
 
     def add(self, frame: Keyframe) -> None:
         """Add a keyframe, unless the track already has one at its tick. Other keyframes of the store may be evicted."""
         index = self._keyframe_index_after(frame.tick)
-        if index and self.frames[index - 1].tick == frame.tick:
+        if index and self.track_keyframes[index - 1].tick == frame.tick:
             return
-        self.frames.insert(index, frame)
-        self.store.evict_to_budget()
+        self.track_keyframes.insert(index, frame)
+        self.keyframe_store.evict_to_budget()
 
     def _keyframe_index_after(self, tick: int) -> int:
-        """Return the number of keyframes at or before `tick`; a later keyframe belongs at this index of `frames`."""
-        return bisect_right(self.frames, tick, key=lambda frame: frame.tick)
+        """Return the number of keyframes at or before `tick`, the index in `track_keyframes` of a later one."""
+        return bisect_right(self.track_keyframes, tick, key=lambda frame: frame.tick)
 
     def keyframe_at_or_before(self, tick: int) -> Keyframe | None:
         """Return the last keyframe at or before a tick; None if there is none."""
         index = self._keyframe_index_after(tick)
-        return self.frames[index - 1] if index else None
+        return self.track_keyframes[index - 1] if index else None
 
     def remove_keyframes_after(self, tick: int) -> None:
         """Remove all keyframes after this tick; they are invalid once the run was edited at this tick."""
-        del self.frames[self._keyframe_index_after(tick) :]
+        del self.track_keyframes[self._keyframe_index_after(tick) :]
 
     def remove_keyframes_up_to(self, frame: Keyframe, count: int) -> None:
         """Remove `frame` and the `count - 1` keyframes before it; do nothing if `frame` is not in the track."""
-        if frame in self.frames:
-            end = self.frames.index(frame) + 1
-            del self.frames[max(0, end - count) : end]
+        if frame in self.track_keyframes:
+            end = self.track_keyframes.index(frame) + 1
+            del self.track_keyframes[max(0, end - count) : end]
 
-    def fork(self, tick: int) -> "KeyframeTrack":
+    def fork_track(self, tick: int) -> "KeyframeTrack":
         """Return a new track with the same keyframes up to this tick, for a copy of the timeline."""
-        other = self.store.new_track()
-        other.playhead_work = self.playhead_work
-        other.frames = self.frames[: self._keyframe_index_after(tick)]
+        other = self.keyframe_store.new_track()
+        other.playhead_work_us = self.playhead_work_us
+        other.track_keyframes = self.track_keyframes[: self._keyframe_index_after(tick)]
         return other
 
     def fork_track_into_store(self, store: KeyframeStore, tick: int) -> "KeyframeTrack":
@@ -758,14 +781,14 @@ class KeyframeTrack:
         other = store.new_track()
         frame = self.keyframe_at_or_before(tick)
         if frame is not None and (copy := store.import_keyframe(frame)) is not None:
-            other.playhead_work = copy.work
+            other.playhead_work_us = copy.replay_work_us
             other.add(copy)
         return other
 
     def close(self) -> None:
         """Remove all keyframes of the track, and remove the track from its store."""
         self.remove_keyframes_after(-1)
-        self.store.tracks.remove(self)
+        self.keyframe_store.keyframe_tracks.remove(self)
 
     def lowest_eviction_score(self) -> float:
         """Return the lowest eviction score of the track's keyframes; the track must have a keyframe."""
@@ -774,7 +797,7 @@ class KeyframeTrack:
     def evict_keyframe(self) -> None:
         """Evict the keyframe with the lowest eviction score."""
         scores = self._eviction_scores()
-        del self.frames[scores.index(min(scores))]
+        del self.track_keyframes[scores.index(min(scores))]
 
     def _eviction_scores(self) -> list[float]:
         """Return the eviction score of each keyframe; the keyframe with the lowest score is evicted first.
@@ -784,11 +807,11 @@ class KeyframeTrack:
         the whole run, but denser near the present tick.
         (With the square root, the median seek in a run under steady changes takes 102 ms instead of 84.)
         """
-        works = [frame.work for frame in self.frames]
+        works = [frame.replay_work_us for frame in self.track_keyframes]
         # Adding 1e9 keeps the first keyframe: without it, a seek to an early tick would have to set up the run again.
         # Adding 1e9 also keeps the last keyframe, because it is the base of the next keyframe.
         before, after = [works[0] - 1e9, *works], [*works[1:], works[-1] + 1e9]
         return [
-            (right - left) / (1.0 + abs(self.playhead_work - work)) ** 0.25
+            (right - left) / (1.0 + abs(self.playhead_work_us - work)) ** 0.25
             for left, work, right in zip(before, works, after, strict=False)
         ]

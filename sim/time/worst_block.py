@@ -18,16 +18,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.commands import ApplyToGroup, Command, DefineSwitch, EditCells, MoveGoal, SetSwitch
 from sim.time.branches import Branch, BranchTree
-from sim.time.failures import StateError
 from sim.time.keyframes import Keyframe, KeyframeStore, restore_world, take_keyframe
+from sim.time.state_failures import StateError
 from sim.time.timeline import Timeline, estimated_restore_us, estimated_work_of_ticks, total_expansions
 from sim.world import World
+from sim.world_commands import ApplyToGroup, Command, DefineSwitch, EditCells, MoveGoal, SetSwitch
 
-NEVER = float("inf")
+NEVER_ARRIVED_COST = float("inf")
 
-MAX_TICKS = 50_000
+MAX_SIMULATED_TICKS = 50_000
 """Most ticks simulated after a block; an agent that takes longer counts as never arriving."""
 
 _CHECK_EVERY_TICKS = 256  # maximum number of ticks simulated before checking whether the time slice is used up
@@ -58,13 +58,13 @@ class BlockResult:
     """Effect of blocking one cell or switch at one tick."""
 
     tick: int
-    block: BlockCandidate
+    block_candidate: BlockCandidate
     outcome: SimulatedOutcome
     extra_cost: float  # cost of the agent's walk minus its cost without the block
 
     @property
     def never_arrives(self) -> bool:
-        return self.outcome.cost == NEVER
+        return self.outcome.cost == NEVER_ARRIVED_COST
 
 
 # --- tasks ----------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def switch_block_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[BlockTa
     """
     late = {entry.command.name for entry in timeline.entries() if isinstance(entry.command, DefineSwitch)}
     blocks = [
-        BlockCandidate(name, EditCells(blocked=cells) if name in late else SetSwitch(name, True))
+        BlockCandidate(name, EditCells(blocked_cells=cells) if name in late else SetSwitch(name, True))
         for name, cells in timeline.world.switches.items()
     ]
     return [(tick, block) for tick in ticks for block in blocks]
@@ -107,10 +107,10 @@ def _block_candidates_ahead(timeline: Timeline, agents: Sequence[int], tick: int
     world = timeline.world
     cells: dict[int, None] = {}
     for agent in agents:
-        record = timeline.records[agent]
-        later_cells = record.rows[max(0, tick - record.joined) :]["cell"].tolist()
+        record = timeline.agent_records[agent]
+        later_cells = record.log_rows[max(0, tick - record.joined_tick) :]["cell"].tolist()
         cells |= dict.fromkeys(later_cells)
-    left_out = {world.goal, *(timeline.records[agent].cell_at(tick) for agent in agents)}
+    left_out = {world.goal, *(timeline.agent_records[agent].cell_at_tick(tick) for agent in agents)}
     return [BlockCandidate(_cell_name(world, cell), EditCells((cell,))) for cell in cells if cell not in left_out]
 
 
@@ -130,16 +130,22 @@ def _is_goal_move(command: Command) -> bool:
 class WorstBlockSearch:
     """Search in time slices for the cell or switch whose blocking costs one agent most."""
 
-    def __init__(self, timeline: Timeline, agent: int, tasks: Iterable[BlockTask], max_ticks: int = MAX_TICKS) -> None:
-        self.agent, self.most_ticks = agent, max_ticks
-        self.tasks = sorted(tasks, key=lambda task: task[0])
-        self.done, self.total = 0, len(self.tasks)
-        self.baseline: SimulatedOutcome | None = None
-        self._results: list[BlockResult] = []
+    def __init__(
+        self, timeline: Timeline, agent: int, tasks: Iterable[BlockTask], max_ticks: int = MAX_SIMULATED_TICKS
+    ) -> None:
+        self.agent, self.max_ticks = agent, max_ticks
+        self.block_tasks = sorted(tasks, key=lambda task: task[0])
+        self.done, self.task_count = 0, len(self.block_tasks)
+        self.outcome_without_block: SimulatedOutcome | None = None
+        self._block_results: list[BlockResult] = []
         entries = timeline.entries()
-        self._last_goal = max((e.tick for e in entries if e.is_enabled and _is_goal_move(e.command)), default=0)
+        self._last_goal_move_tick = max(
+            (e.tick for e in entries if e.is_enabled and _is_goal_move(e.command)), default=0
+        )
         # The fork has a keyframe store of its own, because another thread may use the timeline during the search.
-        self._fork = timeline.fork(self.tasks[0][0] if self.tasks else 0, KeyframeStore(timeline.keyframe_store.budget))
+        self._forked_timeline = timeline.fork(
+            self.block_tasks[0][0] if self.block_tasks else 0, KeyframeStore(timeline.keyframe_store.budget_bytes)
+        )
         self._task_slices = self._process_tasks()
 
     def simulate_slice(self, work: float = 4000.0) -> bool:
@@ -153,25 +159,25 @@ class WorstBlockSearch:
 
     def ranked_results(self) -> list[BlockResult]:
         """Return the results so far, most expensive first."""
-        return sorted(self._results, key=lambda result: (-result.extra_cost, result.tick))
+        return sorted(self._block_results, key=lambda result: (-result.extra_cost, result.tick))
 
     def _process_tasks(self) -> Iterator[float]:
         """Process all tasks in time slices, and yield the estimated computing time of each slice in microseconds."""
         base: _WorldSource | None = None
-        for tick, block in self.tasks:
+        for tick, block in self.block_tasks:
             if base is None or base.tick != tick:
                 yield from self._seek_fork(tick)
-                base = _WorldSource(self._fork)
-                if self.baseline is None:
-                    self.baseline = yield from self._simulate_until_arrival(base.world(), base.tick)
+                base = _WorldSource(self._forked_timeline)
+                if self.outcome_without_block is None:
+                    self.outcome_without_block = yield from self._simulate_until_arrival(base.new_world(), base.tick)
             if base.tick == tick:  # otherwise the run ended before this tick: skip the task
                 yield from self._simulate_block(base, tick, block)
             self.done += 1
 
     def _seek_fork(self, tick: int) -> Iterator[float]:
         """Seek the fork of the timeline to a tick in time slices, and yield the microseconds allowed for each slice."""
-        self._fork.begin_seek(tick)
-        while not self._fork.continue_seek(4000.0):
+        self._forked_timeline.begin_seek(tick)
+        while not self._forked_timeline.continue_seek(4000.0):
             yield 4000.0
 
     def _simulate_block(self, base: "_WorldSource", tick: int, block: BlockCandidate) -> Iterator[float]:
@@ -180,8 +186,8 @@ class WorstBlockSearch:
         Yields:
             The estimated computing time of each time slice, in microseconds.
         """
-        assert self.baseline is not None
-        world = base.world()
+        assert self.outcome_without_block is not None
+        world = base.new_world()
         yield base.estimated_work_us
         version = world.grid.version
         world.submit(replace(block.command))
@@ -189,33 +195,38 @@ class WorstBlockSearch:
         if world.grid.version == version:  # no effect, because the cell was blocked already or an agent is on it
             return
         outcome = yield from self._simulate_until_arrival(world, tick)
-        self._results.append(BlockResult(tick, block, outcome, _extra_cost(outcome.cost, self.baseline.cost)))
+        self._block_results.append(
+            BlockResult(tick, block, outcome, _cost_difference(outcome.cost, self.outcome_without_block.cost))
+        )
 
     def _simulate_until_arrival(self, world: World, begin: int) -> Generator[float, None, SimulatedOutcome]:
-        """Advance the world until the agent has arrived for good, or for at most `most_ticks` ticks.
+        """Advance the world until the agent has arrived for good, or for at most `max_ticks` ticks.
 
         Yields:
             The estimated computing time of each time slice, in microseconds.
         """
-        end = begin + self.most_ticks
+        end = begin + self.max_ticks
         while world.tick < end and not self._has_agent_arrived(world):
             tick, expansions = world.tick, total_expansions(world)
             # Stop before each command, because it may remove the agent in the same tick in which the agent arrives.
             if not world.advance(min(_CHECK_EVERY_TICKS, end - world.tick, max(1, world.ticks_to_next_event()))):
                 break
             yield estimated_work_of_ticks(world, world.tick - tick, total_expansions(world) - expansions)
-        walker = world.walker(self.agent)
+        walker = world.walker_with_id(self.agent)
         has_arrived = walker is not None and self._has_agent_arrived(world)
         return SimulatedOutcome(
-            float(walker.metrics[0].cost) if walker is not None and has_arrived else NEVER, world.tick
+            float(walker.counts_record[0].cost) if walker is not None and has_arrived else NEVER_ARRIVED_COST,
+            world.tick,
         )
 
     def _has_agent_arrived(self, world: World) -> bool:
-        walker = world.walker(self.agent)
+        walker = world.walker_with_id(self.agent)
         if walker is None or not (walker.has_arrived and walker.is_done):
             return False
         # An arrival counts only after the last command that moves the goal was applied.
-        return world.tick > self._last_goal or (world.tick == self._last_goal and not world.are_due_changes_pending)
+        return world.tick > self._last_goal_move_tick or (
+            world.tick == self._last_goal_move_tick and not world.are_due_changes_pending
+        )
 
 
 class _WorldSource:
@@ -223,34 +234,34 @@ class _WorldSource:
 
     def __init__(self, line: Timeline) -> None:
         self.line, self.tick = line, line.tick
-        self.frame: Keyframe | None = None
+        self.keyframe: Keyframe | None = None
         with suppress(StateError):
-            self.frame = take_keyframe(line.world)
+            self.keyframe = take_keyframe(line.world)
 
     @property
     def estimated_work_us(self) -> float:
         """Return the estimated time to create one of the worlds, in microseconds; 0 if unknown."""
-        return estimated_restore_us(self.frame) if self.frame is not None else 0.0
+        return estimated_restore_us(self.keyframe) if self.keyframe is not None else 0.0
 
-    def world(self) -> World:
+    def new_world(self) -> World:
         """Return a new world at the source's tick: restored from a keyframe, or replayed if it cannot be stored."""
-        if self.frame is not None:
+        if self.keyframe is not None:
             try:
-                return restore_world(self.frame)
+                return restore_world(self.keyframe)
             except StateError:
-                self.frame = None
+                self.keyframe = None
         line = self.line.fork(self.tick)
         line.finish_seek()
         line.close()
         return line.world
 
 
-def _extra_cost(cost: float, without: float) -> float:
+def _cost_difference(cost: float, without: float) -> float:
     return 0.0 if cost == without else cost - without
 
 
 def open_result_as_branch(tree: BranchTree, number: int, result: BlockResult) -> Branch:
     """Split branch `number`, block the cell or switch of a result in the new branch, and return the new branch."""
-    branch = tree.branch(number, result.tick, f"{result.block.name} blocked at {result.tick}")
-    branch.timeline.do(replace(result.block.command), keeps_later=True)
+    branch = tree.create_branch(number, result.tick, f"{result.block_candidate.name} blocked at {result.tick}")
+    branch.timeline.apply_command(replace(result.block_candidate.command), keeps_later=True)
     return branch

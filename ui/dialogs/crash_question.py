@@ -5,12 +5,12 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from agents.registry import SPECS_BY_KEY
-from sim.files.journal import CrashedJournal, delete_journal, restore_session
-from sim.files.session import SavedSession
+from agents.registry import AGENT_SPECS_BY_KEY
+from files.journal import CrashedJournal, delete_journal, restore_session
+from files.session import SavedSession
 from sim.params import ConfigError
 from ui.dialogs.dialog_base import DialogHost
-from ui.dialogs.question import Answer, QuestionDialog
+from ui.dialogs.question import QuestionAnswer, QuestionDialog
 
 
 class CrashQuestion(QuestionDialog):
@@ -23,7 +23,7 @@ class CrashQuestion(QuestionDialog):
             f"The session that was open until {_crash_time_text(latest)} can be restored with all edits up to its "
             "last tick."
         )
-        answers: list[Answer] = [
+        answers: list[QuestionAnswer] = [
             ("Later", _keep_journal, ""),
             ("Discard", partial(delete_journal, latest.path), "danger"),
         ]
@@ -41,7 +41,7 @@ class CrashQuestion(QuestionDialog):
     def _restore_session(self, chosen: CrashedJournal) -> None:
         path = chosen.path
         try:
-            saved = restore_session(path, SPECS_BY_KEY)
+            saved = restore_session(path, AGENT_SPECS_BY_KEY)
         except ConfigError as error:
             self.host.show_error(error, "The session could not be restored")
         else:

@@ -14,7 +14,7 @@ Lifecycle of a dialog, from the app's point of view:
     dialog.close()                      removes its widgets; host.close_dialog calls it, not the dialog
 
 A dialog keeps all user input in plain attributes and creates its widgets from them in `build_controls`, so
-`rebuild_widgets` loses nothing. A question on top of a dialog (overwrite this file?) is its `inner` dialog, which gets
+`rebuild_widgets` loses nothing. A question on top of a dialog (overwrite this file?) is its `inner_dialog`, which gets
 events through it.
 """
 
@@ -26,14 +26,14 @@ from weakref import WeakSet
 import pygame
 from pygame_gui.core import UIContainer, UIElement
 
-from sim.files.movingai import ScenFile
-from sim.files.scenario import Scenario
+from files.movingai import ScenFile
+from files.scenario import Scenario
 from sim.params import ConfigError
 from ui.model import layout
-from ui.model.command import CommandTable
-from ui.model.job import BackgroundJob
+from ui.model.background_job import BackgroundJob
 from ui.model.session import Session
 from ui.model.settings import Settings
+from ui.model.ui_command import CommandTable
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import (
     Button,
@@ -45,18 +45,18 @@ from ui.widgets.controls import (
     ProblemNote,
     TextField,
 )
-from ui.widgets.dialog_interfaces import HostInterface
-from ui.widgets.forms import ParamForm
+from ui.widgets.dialog_interfaces import WidgetHost
 from ui.widgets.key_names import key_press_name
+from ui.widgets.param_form import ParamForm
 
 T = TypeVar("T")
 
 # Sizes in design units: margin inside a card; heights of heading, footer and buttons; gap around the error message
-MARGIN = 24
+CARD_MARGIN = 24
 HEADING_HEIGHT = 58
 FOOTER_HEIGHT = 62
 BUTTON_HEIGHT = 34
-NOTE_GAP = 4
+PROBLEM_NOTE_GAP = 4
 MIN_DISTANCE_TO_EDGE = 14
 """Minimum distance between a dialog's card and the edge of the window, in design units."""
 
@@ -66,7 +66,7 @@ MIN_CARD_SIZE = (260, 190)
 MIN_HEIGHT_BETWEEN_BARS = 430
 """Minimum height in design units between top bar and transport bar for a card at the right; else it covers the bars."""
 
-REPEAT_DELAY_MS, REPEAT_INTERVAL_MS = 400, 45  # auto-repeat of keys while a dialog is open, in milliseconds
+KEY_REPEAT_DELAY_MS, KEY_REPEAT_INTERVAL_MS = 400, 45  # auto-repeat of keys while a dialog is open, in milliseconds
 
 _MOUSE_EVENTS = (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION, pygame.MOUSEWHEEL)
 _TEXT_EVENTS = (pygame.TEXTINPUT, pygame.TEXTEDITING)
@@ -74,12 +74,13 @@ ENTER_KEYS = (pygame.K_RETURN, pygame.K_KP_ENTER)
 # Keys that press buttons or close dialogs; their auto-repeat is ignored
 _KEYS_WITHOUT_REPEAT = (*ENTER_KEYS, pygame.K_SPACE, pygame.K_ESCAPE)
 
-SETTLE_S = 0.5  # seconds for which a button that has replaced another button ignores presses
-# Maximum number of seconds that one frame subtracts from SETTLE_S, so that a slow window shows the new button first
-_MAX_FRAME_SETTLE_S = 0.25
+BUTTON_SETTLE_S = 0.5  # seconds for which a button that has replaced another button ignores presses
+# Maximum number of seconds that one frame subtracts from BUTTON_SETTLE_S, so that a slow window shows the new button
+# first
+_MAX_SETTLE_PER_FRAME_S = 0.25
 
 
-RectCallback = Callable[[], layout.Box | None]
+WindowRectCallback = Callable[[], layout.Box | None]
 """Callback that returns the rectangle in the window that a dialog is about, or None if there is none."""
 
 
@@ -88,7 +89,7 @@ def no_rect_to_keep_visible() -> layout.Box | None:
     return None
 
 
-class DialogHost(HostInterface, Protocol):
+class DialogHost(WidgetHost, Protocol):
     """Interface of the window that dialogs use: state of the session, commands, and opening of other dialogs."""
 
     @property
@@ -100,9 +101,9 @@ class DialogHost(HostInterface, Protocol):
         """Return the open list of benchmark problems (a .scen file); None if no list is open."""
 
     @property
-    def commands(self) -> CommandTable: ...
+    def command_table(self) -> CommandTable: ...
 
-    def run(self, command_id: str) -> None:
+    def run_command(self, command_id: str) -> None:
         """Run a command of the command table, given its id."""
 
     def open_path(self, path: str | os.PathLike[str]) -> None:
@@ -161,13 +162,13 @@ class Dialog:
     size = (640, 480)  # width and height of the card in design units; reduced if the window is smaller
     is_modal = True  # whether the dialog is modal: darkens the window and consumes all input
     closes_on_outside_click = True  # whether a click outside the card closes the dialog
-    place = "centre"  # position of the card in the window: "centre" or "right"
-    command = ""  # id of the command that opens the dialog; the key of this command also closes the dialog
+    card_position = "centre"  # position of the card in the window: "centre" or "right"
+    command_id = ""  # id of the command that opens the dialog; the key of this command also closes the dialog
     has_footer = True
     problem = ""  # error message about the input or the last action; "" if there is no error
 
     _open_dialogs: ClassVar["WeakSet[Dialog]"] = WeakSet()
-    _window_repeat: ClassVar[tuple[int, int]] = (0, 0)  # key repeat (delay, interval in ms) while no dialog is open
+    _window_key_repeat: ClassVar[tuple[int, int]] = (0, 0)  # key repeat (delay, interval in ms) while no dialog is open
 
     def __init__(self, host: DialogHost) -> None:
         self.host = host
@@ -175,23 +176,24 @@ class Dialog:
         self.is_open = True
         self._focused_index = 0  # index of the focused control in `controls`; -1 if no control has the focus
         if not Dialog._open_dialogs:
-            Dialog._window_repeat = pygame.key.get_repeat()
+            Dialog._window_key_repeat = pygame.key.get_repeat()
         Dialog._open_dialogs.add(self)
         # True until the next key press, because the key that opened the dialog also arrives as a text event
-        self._ignores_text = True
-        self._held_keys: set[int] = (
-            set()
-        )  # keys that are held down, to detect auto-repeat; shared with the inner dialog
-        self._settling_s = 0.0  # seconds for which buttons that have just replaced other buttons still ignore presses
+        self._ignores_text_events = True
+        # Keys that are held down, to detect auto-repeat; shared with the inner dialog.
+        self._held_keys: set[int] = set()
+        self._settle_timer_s = (
+            0.0  # seconds for which buttons that have just replaced other buttons still ignore presses
+        )
         self._root_elements: list[UIElement] = []
-        self.inner: Dialog | None = None
-        self.mouse = (-1, -1)
+        self.inner_dialog: Dialog | None = None
+        self.mouse_position = (-1, -1)
         self.rebuild_widgets()
 
     # --- for subclasses ---------------------------------------------------------------------------
 
     def build_controls(self) -> None:
-        """Create the controls inside `self.area` (in pixels, relative to the card) from the dialog's attributes."""
+        """Create the controls inside `self.content_rect` (relative to the card) from the dialog's attributes."""
         raise NotImplementedError
 
     def on_confirm(self) -> None:
@@ -201,15 +203,15 @@ class Dialog:
         """Handle the Escape key or a click outside the card: close the dialog."""
         self.host.close_dialog()
 
-    def key(self, event: pygame.event.Event) -> bool:
+    def handle_unused_key(self, event: pygame.event.Event) -> bool:
         """Handle a key press that the focused control does not use, and return whether the dialog uses the key."""
         return False
 
     def update_dialog(self, seconds: float = 1 / 60) -> None:
         """Advance the timers of the dialog and of its controls; called once per frame."""
         self._enable_settled_buttons(seconds)
-        if self.inner is not None:
-            self.inner.update_dialog(seconds)
+        if self.inner_dialog is not None:
+            self.inner_dialog.update_dialog(seconds)
         else:
             self._restore_text_focus()
         for control in self.controls:
@@ -218,10 +220,10 @@ class Dialog:
     @property
     def is_unchanging(self) -> bool:
         """Return whether the dialog stays unchanged until the next event, so that it need not be redrawn."""
-        if self.inner is not None:
-            return self.inner.is_unchanging
+        if self.inner_dialog is not None:
+            return self.inner_dialog.is_unchanging
         has_caret = self._is_typing_text
-        return not has_caret and not self._settling_s and not any(control.is_animated for control in self.controls)
+        return not has_caret and not self._settle_timer_s and not any(control.is_animated for control in self.controls)
 
     def open_inner_dialog(self, make: "Callable[[DialogHost], Dialog]") -> None:
         """Open a dialog on top of this one.
@@ -230,12 +232,12 @@ class Dialog:
             make: Function that creates the inner dialog. Its argument is a host whose close_dialog() closes only that
                 dialog.
         """
-        self.inner = make(_InnerHost(self))
-        self.inner._held_keys = self._held_keys
+        self.inner_dialog = make(_InnerDialogHost(self))
+        self.inner_dialog._held_keys = self._held_keys
 
     def card_rects(self) -> list[pygame.Rect]:
         """Return the rectangles of this dialog and of the dialogs on top of it, in window pixels."""
-        return [self.card, *(self.inner.card_rects() if self.inner is not None else ())]
+        return [self.card_rect, *(self.inner_dialog.card_rects() if self.inner_dialog is not None else ())]
 
     # --- creating and removing widgets ------------------------------------------------------------
 
@@ -244,26 +246,26 @@ class Dialog:
 
     def rebuild_widgets(self) -> None:
         """Recreate all widgets, because the size, scale or palette of the window has changed."""
-        before, focused = self._buttons(), self.focused_control
+        before, focused = self._button_controls(), self.focused_control
         self._remove_elements()
-        self.pen = Canvas(self.host.ui_scale)
+        self.canvas = Canvas(self.host.ui_scale)
         self.controls = []
         self._build_card()
         self.build_controls()
         if self._focused_index >= len(self.controls):
             self._focused_index = 0
-        self._apply_focus()
+        self._notify_of_focus()
         self._disable_replaced_buttons(before, focused)
-        if self.inner is not None:
-            self.inner.rebuild_widgets()
+        if self.inner_dialog is not None:
+            self.inner_dialog.rebuild_widgets()
 
     # --- buttons that replace others --------------------------------------------------------------
 
-    def _buttons(self) -> list[Button]:
+    def _button_controls(self) -> list[Button]:
         return [control for control in self.controls if isinstance(control, Button)]
 
     def _disable_replaced_buttons(self, before: Sequence[Button], focused: Control | None) -> None:
-        """Disable buttons that have replaced other buttons for SETTLE_S seconds.
+        """Disable buttons that have replaced other buttons for BUTTON_SETTLE_S seconds.
 
         A press in this time was probably meant for the replaced button.
 
@@ -272,70 +274,72 @@ class Dialog:
             focused: Control that had the keyboard focus before the rebuild.
         """
         now = self.focused_control
-        for button in self._buttons():
+        for button in self._button_controls():
             replaced = [other for other in before if other.element.rect.colliderect(button.element.rect)]
             if button is now and isinstance(focused, Button):
                 replaced.append(focused)
             if any(other.label != button.label for other in replaced):
                 button.set_ignoring_presses(True)
-                self._settling_s = SETTLE_S
+                self._settle_timer_s = BUTTON_SETTLE_S
 
     def _enable_settled_buttons(self, seconds: float) -> None:
-        """Count a frame's seconds down from SETTLE_S; at 0 enable what _disable_replaced_buttons() disabled."""
-        if self._settling_s:
-            self._settling_s = max(0.0, self._settling_s - min(seconds, _MAX_FRAME_SETTLE_S))
-            for button in self._buttons() if not self._settling_s else ():
+        """Count a frame's seconds down from BUTTON_SETTLE_S; at 0 enable what _disable_replaced_buttons() disabled."""
+        if self._settle_timer_s:
+            self._settle_timer_s = max(0.0, self._settle_timer_s - min(seconds, _MAX_SETTLE_PER_FRAME_S))
+            for button in self._button_controls() if not self._settle_timer_s else ():
                 button.set_ignoring_presses(False)
 
     def close(self) -> None:
         self.is_open = False
-        if self.inner is not None:
-            self.inner.close()
+        if self.inner_dialog is not None:
+            self.inner_dialog.close()
         own_elements = {control.element for control in self.controls}
-        if own_elements & (self.host.gui.get_focus_set() or set()):  # release the focus unless the next dialog has it
-            self.host.gui.set_focus_set(None)
+        if own_elements & (
+            self.host.gui_manager.get_focus_set() or set()
+        ):  # release the focus unless the next dialog has it
+            self.host.gui_manager.set_focus_set(None)
         self._remove_elements()
         Dialog._open_dialogs.discard(self)
         if not Dialog._open_dialogs:
-            delay, interval = Dialog._window_repeat
+            delay, interval = Dialog._window_key_repeat
             pygame.key.set_repeat(delay, interval) if delay else pygame.key.set_repeat(0)
 
     def _remove_elements(self) -> None:
         for control in self.controls:
-            control.kill()
+            control.remove()
         for root in self._root_elements:
             root.kill()
         self._root_elements = []
 
     def _build_card(self) -> None:
-        gui = self.host.gui
+        gui = self.host.gui_manager
         above = max((layer for layer in gui.get_sprite_group().layers()), default=0) + 1
         if self.is_modal:
             self._root_elements.append(ModalBackdrop(self, above))
-        self.card = self._card_rect()
-        self.container = UIContainer(self.card, gui, starting_height=above + 2)
-        self._root_elements.append(self.container)
-        self.panel = DialogCard(self, self.container)
-        self.ring = FocusRing(self)
-        inner = pygame.Rect(0, 0, self.card.width, self.card.height)
-        inner.inflate_ip(-2 * self.to_px(MARGIN), 0)
-        self._heading = DialogHeading(self, pygame.Rect(0, 0, self.card.width, self.to_px(HEADING_HEIGHT)))
-        footer_height = self.to_px(FOOTER_HEIGHT) if self.has_footer else self.to_px(MARGIN)
-        self.area = pygame.Rect(
+        self.card_rect = self._compute_card_rect()
+        self.widget_container = UIContainer(self.card_rect, gui, starting_height=above + 2)
+        self._root_elements.append(self.widget_container)
+        self.card_background = DialogCard(self, self.widget_container)
+        self.focus_ring = FocusRing(self)
+        inner = pygame.Rect(0, 0, self.card_rect.width, self.card_rect.height)
+        inner.inflate_ip(-2 * self.to_px(CARD_MARGIN), 0)
+        self._heading = DialogHeading(self, pygame.Rect(0, 0, self.card_rect.width, self.to_px(HEADING_HEIGHT)))
+        footer_height = self.to_px(FOOTER_HEIGHT) if self.has_footer else self.to_px(CARD_MARGIN)
+        self.content_rect = pygame.Rect(
             inner.x,
             self.to_px(HEADING_HEIGHT),
             inner.width,
-            self.card.height - self.to_px(HEADING_HEIGHT) - footer_height,
+            self.card_rect.height - self.to_px(HEADING_HEIGHT) - footer_height,
         )
 
-    def _card_rect(self) -> pygame.Rect:
+    def _compute_card_rect(self) -> pygame.Rect:
         window_width, window_height = self.host.window_size
         edge = self.to_px(MIN_DISTANCE_TO_EDGE)
         width = min(self.to_px(self.size[0]), window_width - 2 * edge)
         height = min(self.to_px(self.size[1]), window_height - 2 * edge)
         card = pygame.Rect(0, 0, max(self.to_px(MIN_CARD_SIZE[0]), width), max(self.to_px(MIN_CARD_SIZE[1]), height))
         card.center = (window_width // 2, window_height // 2)
-        if self.place == "right":
+        if self.card_position == "right":
             self._move_to_right_edge(card)
         return card
 
@@ -351,7 +355,7 @@ class Dialog:
 
     @property
     def shown_hint(self) -> str:
-        return self.host.commands.text_with_key_names(self.hint)
+        return self.host.command_table.text_with_key_names(self.hint)
 
     def set_title(self, title: str, hint: str | None = None) -> None:
         self.title = title
@@ -372,34 +376,34 @@ class Dialog:
         Returns:
             The buttons, from left to right.
         """
-        right = self.card.width - self.to_px(MARGIN)
-        y = self.card.height - self.to_px(MARGIN) - self.to_px(BUTTON_HEIGHT) + self.to_px(4)
+        right = self.card_rect.width - self.to_px(CARD_MARGIN)
+        y = self.card_rect.height - self.to_px(CARD_MARGIN) - self.to_px(BUTTON_HEIGHT) + self.to_px(4)
         added: list[Button] = []
         for label, action, kind in reversed(buttons):
-            width = max(self.to_px(96), self.pen.text_width(label, 14) + self.to_px(36))
+            width = max(self.to_px(96), self.canvas.text_width(label, 14) + self.to_px(36))
             rect = pygame.Rect(right - width, y, width, self.to_px(BUTTON_HEIGHT))
             added.insert(0, Button(self, rect, label, action, kind))
             right -= width + self.to_px(10)
         for button in added:
             self.add(button)
-        self.footer_left = pygame.Rect(
-            self.to_px(MARGIN), y, max(1, right - self.to_px(MARGIN)), self.to_px(BUTTON_HEIGHT)
+        self.free_footer_rect = pygame.Rect(
+            self.to_px(CARD_MARGIN), y, max(1, right - self.to_px(CARD_MARGIN)), self.to_px(BUTTON_HEIGHT)
         )
         return added
 
     def add_problem_note(self) -> None:
         """Add a text area for error messages to the left of the footer buttons."""
-        gap, footer_height = self.to_px(NOTE_GAP), self.to_px(FOOTER_HEIGHT)
-        top = self.card.height - footer_height + gap
-        note_rect = pygame.Rect(self.footer_left.x, top, self.footer_left.width, footer_height - 2 * gap)
-        self.note = ProblemNote(self, note_rect, self.problem)
-        self.add(self.note)
+        gap, footer_height = self.to_px(PROBLEM_NOTE_GAP), self.to_px(FOOTER_HEIGHT)
+        top = self.card_rect.height - footer_height + gap
+        note_rect = pygame.Rect(self.free_footer_rect.x, top, self.free_footer_rect.width, footer_height - 2 * gap)
+        self.problem_note = ProblemNote(self, note_rect, self.problem)
+        self.add(self.problem_note)
 
     def show_problem(self, problem: str) -> None:
         """Show an error message in the note, or in a message box if it is too long for the note; "" clears the note."""
         is_new, self.problem = problem != self.problem, problem
-        has_room = self.note.has_room_for_text(problem)
-        self.note.set(problem if has_room else "")
+        has_room = self.problem_note.has_room_for_text(problem)
+        self.problem_note.set_text(problem if has_room else "")
         if is_new and not has_room:
             self._show_in_message_box(problem)
 
@@ -412,12 +416,12 @@ class Dialog:
     def focused_control(self) -> Control | None:
         return self.controls[self._focused_index] if 0 <= self._focused_index < len(self.controls) else None
 
-    def focus(self, control: Control | None) -> None:
+    def focus_control(self, control: Control | None) -> None:
         before = self.focused_control
         if before is not None and before is not control:
             before.complete_entry()
         self._focused_index = self.controls.index(control) if control is not None else -1
-        self._apply_focus()
+        self._notify_of_focus()
 
     def focus_next_control(self, step: int) -> None:
         focusable = [c for c in self.controls if c.can_focus]
@@ -425,11 +429,11 @@ class Dialog:
             return
         focused = self.focused_control
         if focused in focusable:
-            self.focus(focusable[(focusable.index(focused) + step) % len(focusable)])
+            self.focus_control(focusable[(focusable.index(focused) + step) % len(focusable)])
         else:
-            self.focus(focusable[0 if step > 0 else -1])
+            self.focus_control(focusable[0 if step > 0 else -1])
 
-    def _apply_focus(self) -> None:
+    def _notify_of_focus(self) -> None:
         """Notify pygame_gui, the controls and the focus ring of which control has the focus.
 
         If the control at that index cannot have the focus, the first control that can have it gets it.
@@ -440,16 +444,16 @@ class Dialog:
             self._focused_index = self.controls.index(control) if control else -1
         for other in self.controls:
             other.set_focused(other is control)
-        current = self.host.gui.get_focus_set()
+        current = self.host.gui_manager.get_focus_set()
         if not isinstance(control, TextField):
             if current is not None:
-                self.host.gui.set_focus_set(None)
+                self.host.gui_manager.set_focus_set(None)
         elif current is None or control.element not in current:
-            self.host.gui.set_focus_set(control.element)
+            self.host.gui_manager.set_focus_set(control.element)
             control.select_all_text()
         # Restore the dialog's key repeat, because text fields of pygame_gui change it when they get or lose the focus.
-        pygame.key.set_repeat(REPEAT_DELAY_MS, REPEAT_INTERVAL_MS)
-        self.ring.surround_control(control)
+        pygame.key.set_repeat(KEY_REPEAT_DELAY_MS, KEY_REPEAT_INTERVAL_MS)
+        self.focus_ring.surround_control(control)
 
     def _move_focus_by_key(self, event: pygame.event.Event) -> bool:
         """Move the focus with the up and down keys, for dialogs that are forms; return whether the key was used."""
@@ -468,41 +472,41 @@ class Dialog:
 
     def handle_event(self, event: pygame.event.Event) -> bool:
         """Handle an event, and return False if the window may handle the event as well."""
-        if self.inner is not None:
-            return self.inner.handle_event(event)
+        if self.inner_dialog is not None:
+            return self.inner_dialog.handle_event(event)
         if event.type == pygame.KEYDOWN:
             return self._handle_key(event)
         if event.type == pygame.KEYUP:
             self._held_keys.discard(event.key)
-            self.host.gui.process_events(event)
+            self.host.gui_manager.process_events(event)
             return self.is_modal or self._is_typing_text
         if event.type in _TEXT_EVENTS:
-            if self._is_typing_text and not self._ignores_text:
-                self.host.gui.process_events(event)
+            if self._is_typing_text and not self._ignores_text_events:
+                self.host.gui_manager.process_events(event)
                 self._report_control_changes()
             return self.is_modal or self._is_typing_text
         if event.type in _MOUSE_EVENTS:
             return self._handle_mouse(event)
-        used = bool(self.host.gui.process_events(event))
+        used = bool(self.host.gui_manager.process_events(event))
         self._report_control_changes()
         return used or hasattr(event, "ui_element")
 
     @property
     def _is_typing_text(self) -> bool:
-        return self.focused_control is not None and self.focused_control.is_text
+        return self.focused_control is not None and self.focused_control.is_text_entry
 
     def _handle_key(self, event: pygame.event.Event) -> bool:
-        self._ignores_text = False
+        self._ignores_text_events = False
         is_repeat = event.key in self._held_keys
         self._held_keys.add(event.key)
-        if event.key in _KEYS_WITHOUT_REPEAT and (is_repeat or (self._settling_s and event.key != pygame.K_ESCAPE)):
+        if event.key in _KEYS_WITHOUT_REPEAT and (is_repeat or (self._settle_timer_s and event.key != pygame.K_ESCAPE)):
             return True
         self._restore_text_focus()
         if self._dispatch_key(event):
             self._report_control_changes()
             return True
         if self._is_typing_text:
-            self.host.gui.process_events(event)
+            self.host.gui_manager.process_events(event)
             self._report_control_changes()
             return True
         return self.is_modal or is_repeat
@@ -510,8 +514,8 @@ class Dialog:
     def _restore_text_focus(self) -> None:
         """Restore pygame_gui's focus on the focused text field, because closing an inner dialog removes it."""
         control = self.focused_control
-        if isinstance(control, TextField) and control.element not in (self.host.gui.get_focus_set() or ()):
-            self._apply_focus()
+        if isinstance(control, TextField) and control.element not in (self.host.gui_manager.get_focus_set() or ()):
+            self._notify_of_focus()
 
     def _dispatch_key(self, event: pygame.event.Event) -> bool:
         if event.key == pygame.K_ESCAPE:
@@ -523,9 +527,9 @@ class Dialog:
                 self.scroll_to_control(self.focused_control)
             return True
         control = self.focused_control
-        if control is not None and control.key(event):
+        if control is not None and control.handle_key(event):
             return True
-        if self.key(event):
+        if self.handle_unused_key(event):
             return True
         if event.key in ENTER_KEYS and not event.mod & pygame.KMOD_ALT and (self.is_modal or control is not None):
             self.on_confirm()
@@ -538,10 +542,10 @@ class Dialog:
         Returns:
             Whether the dialog was closed.
         """
-        if not self.command:
+        if not self.command_id:
             return False
         key = key_press_name(event.key, event.mod, getattr(event, "unicode", ""))
-        if key not in self.host.commands[self.command].keys:
+        if key not in self.host.command_table[self.command_id].keys:
             return False
         is_letter = len(key) == 1 or key == "Return"
         if is_letter and (self._is_typing_text or not self.is_modal):
@@ -551,16 +555,16 @@ class Dialog:
 
     def _handle_mouse(self, event: pygame.event.Event) -> bool:
         if hasattr(event, "pos"):
-            self.mouse = event.pos
-        is_inside = self.card.collidepoint(self.mouse)
-        is_held = any(control.is_pressed for control in self.controls)
+            self.mouse_position = event.pos
+        is_inside = self.card_rect.collidepoint(self.mouse_position)
+        is_held = any(control.is_mouse_pressed for control in self.controls)
         if event.type == pygame.MOUSEBUTTONDOWN and not is_inside:
             return self._handle_press_outside()
-        self.host.gui.process_events(event)
+        self.host.gui_manager.process_events(event)
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-            self._focus_under_mouse()
+            self._focus_control_under_mouse()
         for control in [*self.controls, self._heading.close_button]:
-            if self.is_open and control.handle_mouse(event, self.mouse):
+            if self.is_open and control.handle_mouse(event, self.mouse_position):
                 break
         self._report_control_changes()
         return self.is_modal or is_inside or is_held
@@ -569,24 +573,24 @@ class Dialog:
         if self.is_modal and self.closes_on_outside_click:
             self.cancel()
         elif not self.is_modal and self.focused_control is not None:
-            self.focus(None)
+            self.focus_control(None)
         return self.is_modal
 
-    def _focus_under_mouse(self) -> None:
+    def _focus_control_under_mouse(self) -> None:
         for control in self.controls:
-            if control.can_focus and control.contains_point(self.mouse):
+            if control.can_focus and control.contains_point(self.mouse_position):
                 if control is not self.focused_control:
-                    self.focus(control)
+                    self.focus_control(control)
                 return
-        self._apply_focus()  # pygame_gui removes the focus from a text field on every click elsewhere
+        self._notify_of_focus()  # pygame_gui removes the focus from a text field on every click elsewhere
 
     def _report_control_changes(self) -> None:
         for control in list(self.controls):
             if self.is_open:
-                control.poll()
+                control.report_changes()
 
 
-class _InnerHost:
+class _InnerDialogHost:
     """Host of an inner dialog: forwards all calls to the outer dialog's host, but closes only the inner dialog."""
 
     def __init__(self, outer: Dialog) -> None:
@@ -596,15 +600,15 @@ class _InnerHost:
         return getattr(self._outer_dialog.host, name)
 
     def close_dialog(self) -> None:
-        inner, self._outer_dialog.inner = self._outer_dialog.inner, None
+        inner, self._outer_dialog.inner_dialog = self._outer_dialog.inner_dialog, None
         if inner is not None:
             inner.close()
 
 
 class FormDialog(Dialog):
-    """Dialog with a form of parameters. Subclasses create `form` in build()."""
+    """Dialog with a form of parameters. Subclasses create `option_form` in build()."""
 
-    form: ParamForm
+    option_form: ParamForm
 
     def rebuild_widgets(self) -> None:
         """Recreate all widgets, and copy invalid input from the old text fields to the new ones.
@@ -612,13 +616,13 @@ class FormDialog(Dialog):
         Only the text fields contain invalid input. Without the copy, a button would use values that the user did not
         enter.
         """
-        entered = self.form.invalid_texts() if hasattr(self, "form") else {}
+        entered = self.option_form.invalid_texts() if hasattr(self, "option_form") else {}
         super().rebuild_widgets()
-        self.form.enter_texts(entered)
+        self.option_form.enter_texts(entered)
 
     def _remove_elements(self) -> None:
-        if hasattr(self, "form"):
-            self.form.kill()
+        if hasattr(self, "option_form"):
+            self.option_form.remove_controls()
         super()._remove_elements()
 
 

@@ -10,19 +10,19 @@ from typing import TypeVar
 import pygame
 import pygame_gui
 
-from sim.files.movingai import ScenFile
-from sim.files.scenario import Scenario
+from files.movingai import ScenFile
+from files.scenario import Scenario
 from sim.params import ConfigError
 from ui.dialogs.dialog_base import Dialog, DialogHost
-from ui.dialogs.documents import DocumentOpener
+from ui.dialogs.document_opener import DocumentOpener
 from ui.dialogs.message_box import MessageBox
 from ui.dialogs.progress_dialog import ProgressDialog
 from ui.draw.theme import Palette
-from ui.model import job as job_module
-from ui.model.command import CommandTable
-from ui.model.job import BackgroundJob
+from ui.model import background_job as job_module
+from ui.model.background_job import BackgroundJob
 from ui.model.session import Session
 from ui.model.settings import Settings
+from ui.model.ui_command import CommandTable
 from ui.panels.view_context import ViewContext
 from ui.panels.view_overrides import ViewOverrides
 from ui.widgets.gui_theme import create_gui_manager
@@ -36,33 +36,33 @@ class WindowDialogs:
     def __init__(
         self, desk: ViewContext, overrides: ViewOverrides, commands: CommandTable, window_size: tuple[int, int]
     ) -> None:
-        self.view, self.commands = desk, commands
+        self.view_context, self.command_table = desk, commands
         self.window_size = window_size
-        self.open_one: Dialog | None = None
-        self.documents = DocumentOpener(desk, overrides, self)
+        self.current_dialog: Dialog | None = None
+        self.document_opener = DocumentOpener(desk, overrides, self)
         self.rebuild_widgets(window_size)
 
     def rebuild_widgets(self, window_size: tuple[int, int]) -> None:
         """Recreate all widgets for a new size, scale or theme; an open dialog keeps its content."""
         self.window_size = window_size
-        self.gui: pygame_gui.UIManager = create_gui_manager(window_size, self.palette, self.ui_scale)
-        if self.open_one is not None:
-            self.open_one.rebuild_widgets()
+        self.gui_manager: pygame_gui.UIManager = create_gui_manager(window_size, self.palette, self.ui_scale)
+        if self.current_dialog is not None:
+            self.current_dialog.rebuild_widgets()
 
     # --- opening and closing ----------------------------------------------------------------------
 
     def open_dialog(self, dialog: Dialog) -> None:
         self.close_dialog()
-        self.open_one = dialog
+        self.current_dialog = dialog
 
     def close_dialog(self) -> None:
-        dialog, self.open_one = self.open_one, None
+        dialog, self.current_dialog = self.current_dialog, None
         if dialog is not None:
             dialog.close()
 
     def show_error(self, error: ConfigError, title: str = "That did not work") -> None:
         self.open_dialog(
-            MessageBox(self, title, [self.commands.text_with_key_names(problem) for problem in error.problems])
+            MessageBox(self, title, [self.command_table.text_with_key_names(problem) for problem in error.problems])
         )
 
     def create_message_box(self, host: DialogHost, title: str, problems: Sequence[str]) -> Dialog:
@@ -81,7 +81,7 @@ class WindowDialogs:
             else:
                 then(result)
 
-        if job.wait(job_module.PROGRESS_DELAY_S):
+        if job.wait_until_done(job_module.PROGRESS_DELAY_S):
             finish(job)
         else:
             self.open_dialog(ProgressDialog(self, title, job, finish))
@@ -91,61 +91,61 @@ class WindowDialogs:
     @property
     def is_modal(self) -> bool:
         """Return whether a modal dialog is open, so that nothing else can be clicked."""
-        return self.open_one is not None and self.open_one.is_modal
+        return self.current_dialog is not None and self.current_dialog.is_modal
 
     @property
     def is_unchanging(self) -> bool:
         """Return whether no dialog is open, or the open dialog needs no redraw until the next event."""
-        return self.open_one is None or self.open_one.is_unchanging
+        return self.current_dialog is None or self.current_dialog.is_unchanging
 
     def handle_event(self, event: pygame.event.Event) -> bool:
         """Pass an event to the open dialog; return whether the dialog consumed it."""
-        return self.open_one is not None and self.open_one.handle_event(event)
+        return self.current_dialog is not None and self.current_dialog.handle_event(event)
 
     def update_open_dialog(self, seconds: float) -> None:
-        if self.open_one is not None:
-            self.gui.update(seconds)
-            self.open_one.update_dialog(seconds)
+        if self.current_dialog is not None:
+            self.gui_manager.update(seconds)
+            self.current_dialog.update_dialog(seconds)
 
     # --- interface for dialogs --------------------------------------------------------------------
 
     @property
     def palette(self) -> Palette:
-        return self.view.palette
+        return self.view_context.palette
 
     @property
     def ui_scale(self) -> float:
-        return self.view.map_view.scale
+        return self.view_context.map_view.px_per_unit
 
     @property
     def session(self) -> Session:
-        return self.view.session
+        return self.view_context.session
 
     @property
     def settings(self) -> Settings:
-        return self.view.settings
+        return self.view_context.settings
 
     @property
     def benchmark_problems(self) -> ScenFile | None:
-        return self.documents.problems
+        return self.document_opener.benchmark_problems
 
-    def run(self, command_id: str) -> None:
-        self.view.run(command_id)
+    def run_command(self, command_id: str) -> None:
+        self.view_context.run_command(command_id)
 
     def show_message(self, text: str) -> None:
-        self.view.show_message(text)
+        self.view_context.show_message(text)
 
     def show_message_until_edit(self, text: str) -> None:
-        self.view.show_message_until_edit(text)
+        self.view_context.show_message_until_edit(text)
 
     def open_path(self, path: str | os.PathLike[str]) -> None:
-        self.documents.open_path(path)
+        self.document_opener.open_path(path)
 
     def open_example(self, path: str | os.PathLike[str]) -> None:
-        self.documents.open_example(path)
+        self.document_opener.open_example(path)
 
     def open_scenario(self, scenario: Scenario, *, keeps_view: bool = False) -> None:
-        self.documents.open_scenario(scenario, keeps_view=keeps_view)
+        self.document_opener.open_scenario(scenario, keeps_view=keeps_view)
 
     def save_session(self, then: Callable[[], None] = lambda: None) -> None:
-        self.documents.save_session(then)
+        self.document_opener.save_session(then)

@@ -6,23 +6,23 @@ from typing import Protocol
 
 import pygame
 
-from sim.experiments.draft import SweepAxis
+from experiments.draft import SweepAxis
 from ui.draw.theme import SERIES, Colour, heat_colours, mix_colours
-from ui.model.background_experiment import BackgroundExperiment, SettingResults, setting_name, short_value_text
+from ui.model.background_experiment import BackgroundExperiment, SettingResults, setting_name, short_param_value_text
 from ui.model.layout import Box
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import PaintedControl
-from ui.widgets.dialog_interfaces import DialogInterface
-from ui.widgets.lists import RowList
+from ui.widgets.dialog_interfaces import WidgetDialog
+from ui.widgets.row_list import RowList
 
-HOW_TO_READ = "Line, and blue in the table: Pareto-optimal; hollow: not all agents arrived; click to open a run"
+CHART_READING_HELP = "Line, and blue in the table: Pareto-optimal; hollow: not all agents arrived; click to open a run"
 _PLOT_MARGIN = 52  # space for the labels of the axes at the left of a plot and below a plot, in design units
 
 
-class ChartHost(DialogInterface, Protocol):
+class ExperimentChartHost(WidgetDialog, Protocol):
     """Interface of the experiment dialog that its charts use."""
 
-    rows: RowList
+    result_list: RowList
 
     @property
     def current_experiment(self) -> BackgroundExperiment | None: ...
@@ -36,14 +36,14 @@ class ExperimentProgressBar(PaintedControl):
 
     can_focus = False
 
-    def __init__(self, host: ChartHost, rect: pygame.Rect) -> None:
+    def __init__(self, host: ExperimentChartHost, rect: pygame.Rect) -> None:
         self.chart_host = host
         super().__init__(host, rect)
 
     def paint_control(self, pen: Canvas) -> None:
         study = self.chart_host.current_experiment
-        share = study.done / study.whole if study is not None and study.whole else 0.0
-        pen.draw_meter_bar(self.box, share, pen.palette.accent)
+        share = study.done / study.run_count if study is not None and study.run_count else 0.0
+        pen.draw_meter_bar(self.local_box, share, pen.palette.accent)
 
 
 class ExperimentChart(PaintedControl):
@@ -51,7 +51,7 @@ class ExperimentChart(PaintedControl):
 
     can_focus = False
 
-    def __init__(self, host: ChartHost, rect: pygame.Rect) -> None:
+    def __init__(self, host: ExperimentChartHost, rect: pygame.Rect) -> None:
         self.chart_host = host
         self.hovered_result: SettingResults | None = (
             None  # result under the pointer; None if there is no result under it
@@ -83,7 +83,7 @@ class ExperimentChart(PaintedControl):
         cost = (
             "never arrived"
             if isnan(point.mean_cost_ratio)
-            else f"mean {point.mean_cost_ratio:.3f} x optimal ({point.median_and_max_text})"
+            else f"mean {point.mean_cost_ratio:.3f} x optimal ({point.median_and_max_cost_ratio_text})"
         )
         work = f"{point.expansions_per_move:.2f} expansions / move, pooled"
         return f"{setting_name(point, points)}, k = {point.budget:,}: {cost}, {work}"
@@ -104,7 +104,7 @@ class CostPlot(ExperimentChart):
         )
         if study is None or not points:
             text = "Cost / optimal against expansions / move will be shown here"
-            _draw_plot_label(pen, (width // 2, height // 2), text, "centre", size=13, face="sans")
+            _draw_label_text(pen, (width // 2, height // 2), text, "centre", size=13, face="sans")
             return
         x_axis, y_axis = (
             _LogAxis([p.expansions_per_move for p in points], 1.0),
@@ -123,14 +123,18 @@ class CostPlot(ExperimentChart):
         self._draw_pareto_front(pen, study, positions)
         names = list(dict.fromkeys(p.name for p in points))
         right = _draw_plot_legend(pen, box, names)
-        chosen = self.chart_host.rows.selected_row.value if self.chart_host.rows.selected_row is not None else None
+        chosen = (
+            self.chart_host.result_list.selected_row.value
+            if self.chart_host.result_list.selected_row is not None
+            else None
+        )
         for point in points:
             colour = SERIES[names.index(point.name) % len(SERIES)]
             self._draw_result_point(pen, point, positions[id(point)], colour, point is chosen)
-        text = self.result_text(self.hovered_result) if self.hovered_result is not None else HOW_TO_READ
+        text = self.result_text(self.hovered_result) if self.hovered_result is not None else CHART_READING_HELP
         ink = pen.palette.text if self.hovered_result else pen.palette.dim
         text_width = max(1, right - box.x)
-        pen.text((box.x, pen.to_px(11)), text, size=12, colour=ink, middle=True, width=text_width)
+        pen.draw_text((box.x, pen.to_px(11)), text, size=12, colour=ink, middle=True, width=text_width)
 
     def _draw_pareto_front(
         self, pen: Canvas, study: BackgroundExperiment, positions: Mapping[int, tuple[float, float]]
@@ -160,27 +164,27 @@ def _draw_plot_legend(pen: Canvas, box: pygame.Rect, names: Sequence[str]) -> in
     """Draw the legend of a plot, right-aligned: a dot and a name per series; return the left edge of the first dot."""
     right = box.right
     for index, name in reversed(list(enumerate(names))):
-        right -= pen.text((right, pen.to_px(11)), name, size=12, align="right", middle=True) + pen.to_px(10)
+        right -= pen.draw_text((right, pen.to_px(11)), name, size=12, align="right", middle=True) + pen.to_px(10)
         pygame.draw.circle(pen.surface, SERIES[index % len(SERIES)], (right, pen.to_px(11)), pen.to_px(4))
         right -= pen.to_px(16)
     return right
 
 
 def _draw_plot_axes(pen: Canvas, box: pygame.Rect, x_axis: "_LogAxis", y_axis: "_LogAxis") -> None:
-    for value in x_axis.ticks:
+    for value in x_axis.tick_mark_values:
         x = box.x + round(x_axis.share(value) * box.width)
         pen.fill_box((x, box.y, 1, box.height), pen.palette.edge)
-        _draw_plot_label(pen, (x, box.bottom + pen.to_px(12)), f"{value:g}", "centre", size=11)
-    for value in y_axis.ticks:
+        _draw_label_text(pen, (x, box.bottom + pen.to_px(12)), f"{value:g}", "centre", size=11)
+    for value in y_axis.tick_mark_values:
         y = box.bottom - round(y_axis.share(value) * box.height)
         pen.fill_box((box.x, y, box.width, 1), pen.palette.edge)
-        _draw_plot_label(pen, (box.x - pen.to_px(6), y), f"{value:g}", "right", size=11)
+        _draw_label_text(pen, (box.x - pen.to_px(6), y), f"{value:g}", "right", size=11)
     caption_y = box.bottom + pen.to_px(30)
-    _draw_plot_label(pen, (box.right, caption_y), "x: expansions / move", "right", face="sans")
-    _draw_plot_label(pen, (box.x, caption_y), "y: mean cost / optimal", "left", face="sans")
+    _draw_label_text(pen, (box.right, caption_y), "x: expansions / move", "right", face="sans")
+    _draw_label_text(pen, (box.x, caption_y), "y: mean cost / optimal", "left", face="sans")
 
 
-def _draw_plot_label(
+def _draw_label_text(
     pen: Canvas,
     position: tuple[int, int],
     text: str,
@@ -191,7 +195,7 @@ def _draw_plot_label(
     colour: Colour | None = None,
 ) -> None:
     """Write a label of a plot or a table, by default in grey."""
-    pen.text(position, text, size=size, face=face, colour=colour or pen.palette.dim, align=align, middle=True)
+    pen.draw_text(position, text, size=size, face=face, colour=colour or pen.palette.dim, align=align, middle=True)
 
 
 class _LogAxis:
@@ -200,13 +204,15 @@ class _LogAxis:
     def __init__(self, values: list[float], lower_bound: float) -> None:
         low, high = min(lower_bound, *values), max(values)
         high = max(high, 1.2 * low)
-        self.low, self.high = log(low) - 0.04, log(high) + 0.04
+        self.min_value, self.max_value = log(low) - 0.04, log(high) + 0.04
         rounds = [m * 10.0**e for e in range(-2, 9) for m in (1, 1.5, 2, 3, 5)]
-        inside = [value for value in rounds if self.low <= log(value) <= self.high]
-        self.ticks = inside if len(inside) < 8 else [v for v in inside if f"{v:e}"[0] in "12" and f"{v:e}"[2] != "5"]
+        inside = [value for value in rounds if self.min_value <= log(value) <= self.max_value]
+        self.tick_mark_values = (
+            inside if len(inside) < 8 else [v for v in inside if f"{v:e}"[0] in "12" and f"{v:e}"[2] != "5"]
+        )
 
     def share(self, value: float) -> float:
-        return (log(value) - self.low) / (self.high - self.low)
+        return (log(value) - self.min_value) / (self.max_value - self.min_value)
 
 
 class SweepTable(ExperimentChart):
@@ -220,15 +226,15 @@ class SweepTable(ExperimentChart):
         palette, study = pen.palette, self.chart_host.current_experiment
         self.clickable_results = []
         pen.fill_box((0, 0, width, height), palette.raised, 4)
-        if study is None or len(study.sketch.sweep) != 2:
+        if study is None or len(study.draft.sweep) != 2:
             return
-        first, second = study.sketch.sweep
+        first, second = study.draft.sweep
         left, top = pen.to_px(96), pen.to_px(52)
         cell_width, cell_height = (
             (width - left - pen.to_px(10)) // len(second.values),
             (height - top - pen.to_px(8)) // len(first.values),
         )
-        pen.text(
+        pen.draw_text(
             (left, pen.to_px(14)),
             self._table_heading_text(first, second),
             size=12,
@@ -239,14 +245,14 @@ class SweepTable(ExperimentChart):
         ink = palette.text
         for j, value in enumerate(second.values):
             middle = left + j * cell_width + cell_width // 2
-            _draw_plot_label(pen, (middle, top - pen.to_px(12)), short_value_text(value), "centre", colour=ink)
+            _draw_label_text(pen, (middle, top - pen.to_px(12)), short_param_value_text(value), "centre", colour=ink)
         costs = [p.mean_cost_ratio for p in study.setting_results if not isnan(p.mean_cost_ratio)]
         for i, line in enumerate(study.sweep_table()):
             y = top + i * cell_height
-            _draw_plot_label(
+            _draw_label_text(
                 pen,
                 (left - pen.to_px(10), y + cell_height // 2),
-                short_value_text(first.values[i]),
+                short_param_value_text(first.values[i]),
                 "right",
                 colour=ink,
             )
@@ -266,7 +272,7 @@ class SweepTable(ExperimentChart):
         middle = box[0] + box[2] // 2, box[1] + box[3] // 2
         if point is None or isnan(point.mean_cost_ratio):
             pen.fill_box(box, palette.surface, 3)
-            _draw_plot_label(pen, middle, "" if point is None else "never", "centre", face="sans")
+            _draw_label_text(pen, middle, "" if point is None else "never", "centre", face="sans")
         else:
             colours = heat_colours("cividis", palette, 8)
             share = log(point.mean_cost_ratio / min(costs)) / max(1e-9, log(max(costs) / min(costs)))
@@ -275,9 +281,9 @@ class SweepTable(ExperimentChart):
             ink = palette.casing_dark if sum(colour) > 380 else palette.casing_light
             face = "bold" if point is self.hovered_result else "mono"
             mean = f"{point.mean_cost_ratio:.3f}"
-            text = f"{mean} ({point.totals.median_cost_ratio:.2f}, {point.totals.max_cost_ratio:.2f})"
+            text = f"{mean} ({point.run_totals.median_cost_ratio:.2f}, {point.run_totals.max_cost_ratio:.2f})"
             if pen.text_width(text, 12, face) > box[2]:
                 text = mean
-            _draw_plot_label(pen, middle, text, "centre", face=face, colour=ink)
+            _draw_label_text(pen, middle, text, "centre", face=face, colour=ink)
         if point is not None:
             self.clickable_results.append((pygame.Rect(box), point))

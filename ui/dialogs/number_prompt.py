@@ -15,14 +15,14 @@ class NumberPrompt(Dialog):
     def __init__(
         self, host: DialogHost, title: str, value: int, on_number_entered: Callable[[int], None], *, low: int
     ) -> None:
-        self.title, self.on_number_entered, self.low = title, on_number_entered, low
-        self.param = Param("number", int, value, "", low)
+        self.title, self.on_number_entered, self.min_value = title, on_number_entered, low
+        self.number_param = Param("number", int, value, "", low)
         self.text = str(value)
         super().__init__(host)
 
     def build_controls(self) -> None:
-        area = self.area
-        self.field = TextField(
+        area = self.content_rect
+        self.number_field = TextField(
             self,
             cut_strip_from_top(area, self.to_px(36), self.to_px(8)),
             self.text,
@@ -30,7 +30,7 @@ class NumberPrompt(Dialog):
             mono=True,
             longest=15,
         )
-        self.add(self.field)
+        self.add(self.number_field)
         self.help_label = TextLabel(
             self, cut_strip_from_top(area, self.to_px(20)), self._expected_values_text(), role="dim"
         )
@@ -38,38 +38,38 @@ class NumberPrompt(Dialog):
         self.add_footer_buttons(("Cancel", self.cancel, ""), ("OK", self.on_confirm, "main"))
 
     def _expected_values_text(self) -> str:
-        return f"{self.param.describe_legal_values()}; the Up and Down keys change it"
+        return f"{self.number_param.describe_legal_values()}; the Up and Down keys change it"
 
     def _on_text_typed(self, text: str) -> None:
         self.text = text
-        self._entered_number()
+        self._parse_entered_number()
 
-    def _entered_number(self) -> int | None:
+    def _parse_entered_number(self) -> int | None:
         """Return the entered number; if the text is not a valid number, show a message and return None."""
         try:
-            value = int(self.param.parse_value(self.text.strip().replace(",", "")))
+            value = int(self.number_param.parse_value(self.text.strip().replace(",", "")))
         except ConfigError:
-            self.help_label.set(f"expected {self.param.describe_legal_values()}", "warning")
+            self.help_label.set_text(f"expected {self.number_param.describe_legal_values()}", "warning")
             return None
-        self.help_label.set(self._expected_values_text(), "dim")
+        self.help_label.set_text(self._expected_values_text(), "dim")
         return value
 
-    def key(self, event: pygame.event.Event) -> bool:
+    def handle_unused_key(self, event: pygame.event.Event) -> bool:
         step = {pygame.K_UP: 1, pygame.K_DOWN: -1, pygame.K_PAGEUP: 100, pygame.K_PAGEDOWN: -100}.get(event.key)
         if step is None:
             return False
-        value = self._entered_number()
+        value = self._parse_entered_number()
         if value is not None:
             step *= 10 if event.mod & pygame.KMOD_SHIFT else 1
-            self.text = str(max(self.low, value + step))
-            self.field.set(self.text)
-            self.field.move_cursor_to_end()
+            self.text = str(max(self.min_value, value + step))
+            self.number_field.set_text(self.text)
+            self.number_field.move_cursor_to_end()
         return True
 
     def on_confirm(self) -> None:
-        value = self._entered_number()
+        value = self._parse_entered_number()
         if value is None:
-            self.focus(self.field)
+            self.focus_control(self.number_field)
             return
         self.host.close_dialog()
         self.on_number_entered(value)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pygame
 
-from ui.dialogs.dialog_base import FOOTER_HEIGHT, HEADING_HEIGHT, SETTLE_S, Dialog, DialogHost
-from ui.model.job import BackgroundJob
+from ui.dialogs.dialog_base import BUTTON_SETTLE_S, FOOTER_HEIGHT, HEADING_HEIGHT, Dialog, DialogHost
+from ui.model.background_job import BackgroundJob
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, PaintedElement, TextLabel
 
-_BAR_SWEEP_S = 1.6  # seconds in which a bar of unknown progress moves once from left to right
+_BAR_SWEEP_PERIOD_S = 1.6  # seconds in which a bar of unknown progress moves once from left to right
 
 
 class ProgressDialog(Dialog):
@@ -22,23 +22,25 @@ class ProgressDialog(Dialog):
     ) -> None:
         """Show the progress of a running job; when it is done, close the dialog and call `on_finished` with the job."""
         self.title, self.job, self.on_finished = title, job, finish
-        self.began_s = time.monotonic()
+        self.start_time_s = time.monotonic()
         self.size = (480, HEADING_HEIGHT + FOOTER_HEIGHT + 46)
         super().__init__(host)
-        self._settling_s = SETTLE_S  # ignore presses for a moment: the key that started the job must not press "Cancel"
+        self._settle_timer_s = (
+            BUTTON_SETTLE_S  # ignore presses for a moment: the key that started the job must not press "Cancel"
+        )
 
     def build_controls(self) -> None:
-        area = self.area
-        self.text = TextLabel(
+        area = self.content_rect
+        self.progress_label = TextLabel(
             self, pygame.Rect(area.x, area.y, area.width, self.to_px(22)), self._progress_text(), role="dim"
         )
-        self.bar = _ProgressBar(self, pygame.Rect(area.x, area.y + self.to_px(28), area.width, self.to_px(8)))
-        self.add(self.text)
-        self.add(self.bar)
+        self.progress_bar = _ProgressBar(self, pygame.Rect(area.x, area.y + self.to_px(28), area.width, self.to_px(8)))
+        self.add(self.progress_label)
+        self.add(self.progress_bar)
         self.add_footer_buttons(("Cancel", self.cancel, "main"))
 
     def _progress_text(self) -> str:
-        seconds = f"{time.monotonic() - self.began_s:.0f} s"
+        seconds = f"{time.monotonic() - self.start_time_s:.0f} s"
         return seconds if self.job.share is None else f"{self.job.share:.0%}, {seconds}"
 
     def update_dialog(self, seconds: float = 1 / 60) -> None:
@@ -47,8 +49,8 @@ class ProgressDialog(Dialog):
             self.host.close_dialog()
             self.on_finished(self.job)
             return
-        self.text.set(self._progress_text())
-        self.bar.element.repaint()
+        self.progress_label.set_text(self._progress_text())
+        self.progress_bar.element.repaint()
 
     def close(self) -> None:
         self.job.cancel()
@@ -62,17 +64,17 @@ class _ProgressBar(Control):
 
     def __init__(self, dialog: ProgressDialog, rect: pygame.Rect) -> None:
         super().__init__(dialog)
-        self.working = dialog
+        self.progress_dialog = dialog
         self.element = PaintedElement(dialog, rect, self._paint_progress_bar)
         self.element.repaint()
 
     def _paint_progress_bar(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
-        share = self.working.job.share
+        share = self.progress_dialog.job.share
         if share is not None:
             pen.draw_meter_bar((0, 0, width, height), share, pen.palette.accent)
             return
         pen.draw_meter_bar((0, 0, width, height), 0.0, pen.palette.accent)
-        along = (time.monotonic() - self.working.began_s) % _BAR_SWEEP_S / _BAR_SWEEP_S
+        along = (time.monotonic() - self.progress_dialog.start_time_s) % _BAR_SWEEP_PERIOD_S / _BAR_SWEEP_PERIOD_S
         left = round(along * width * 0.75)
         pen.fill_box((left, 0, width // 4, height), pen.palette.accent, 3)

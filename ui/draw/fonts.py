@@ -6,10 +6,10 @@ from typing import Any
 import pygame
 
 from sim.params import escape_unprintable
-from sim.program import ROOT
+from sim.system.program import PROGRAM_FOLDER
 from ui.draw.theme import Colour
 
-FONT_FOLDER = ROOT / "assets" / "fonts"
+FONT_FOLDER = PROGRAM_FOLDER / "assets" / "fonts"
 """Folder with the font files, which are part of the program so that pictures look the same on every system."""
 
 _FONT_FILES = {"sans": "NotoSans-Regular.ttf", "bold": "NotoSans-Bold.ttf", "mono": "FiraCode-Regular.ttf"}
@@ -33,7 +33,7 @@ class FontCache:
     """Cache of fonts and rendered texts. Texts are rendered at their final size, because scaled text looks ragged."""
 
     def __init__(self) -> None:
-        self._texts: dict[tuple[str, str, int, Colour], pygame.Surface] = {}
+        self._text_surfaces: dict[tuple[str, str, int, Colour], pygame.Surface] = {}
 
     @staticmethod
     @lru_cache(maxsize=64)
@@ -42,12 +42,12 @@ class FontCache:
 
     def render_text(self, text: str, face: str, size: int, colour: Colour) -> pygame.Surface:
         key = (text, face, size, colour)
-        surface = self._texts.get(key)
+        surface = self._text_surfaces.get(key)
         if surface is None:
-            if len(self._texts) > _MAX_CACHED_TEXTS:
-                self._texts.clear()
+            if len(self._text_surfaces) > _MAX_CACHED_TEXTS:
+                self._text_surfaces.clear()
             surface = self.load_font(face, size).render(text, True, colour)
-            self._texts[key] = surface
+            self._text_surfaces[key] = surface
         return surface
 
     @staticmethod

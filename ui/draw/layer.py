@@ -30,10 +30,10 @@ class Layer:
 
     key: str  # identifier of the layer in settings and files, equal to the name of its module
     name: str
-    place: int  # position in lists of layers, counted from 1; determines the keyboard shortcut
-    depth: int  # drawing order: layers of higher depth are drawn later, on top of the others
-    legend: str  # explanation of the layer for the legend, one short sentence
-    swatch: Callable[[Swatch], None]  # callback that draws a sample of the layer for the legend
+    list_position: int  # position in lists of layers, counted from 1; determines the keyboard shortcut
+    drawing_depth: int  # drawing order: layers of higher depth are drawn later, on top of the others
+    legend_text: str  # explanation of the layer for the legend, one short sentence
+    draw_swatch: Callable[[Swatch], None]  # callback that draws a sample of the layer for the legend
 
     draw: Callable[[MapPainter], None] | None = None  # callback that draws the layer on a map, on top of the fills
     filled_flags: int = 0  # bit mask of the cell flags (such as OPEN) whose fill colour this layer switches on and off
@@ -41,19 +41,23 @@ class Layer:
     is_filled: Callable[[MapPainter], bool] = is_always_filled
     is_replaced_by_heat: bool = False  # whether the layer is hidden while heat is shown, because both fill cells
 
-    svg: Callable[[SvgPainter], Iterable[str]] | None = None  # callback that yields SVG elements of lines and marks
-    svg_fill: Callable[[SvgPainter], Iterable[str]] | None = None  # callback that yields SVG elements of filled cells
+    svg_elements: Callable[[SvgPainter], Iterable[str]] | None = (
+        None  # callback that yields SVG elements of lines and marks
+    )
+    svg_fill_elements: Callable[[SvgPainter], Iterable[str]] | None = (
+        None  # callback that yields SVG elements of filled cells
+    )
     # callback that returns the SVG legend sample, in a box of 2 x 1 units; None or "": not in the legend
     svg_swatch: Callable[[SvgPainter], str] | None = None
 
     is_for_single_agent: bool = True  # whether the layer shows a single agent; for a crowd, that is the selected agent
     is_agent_specific: bool = False  # whether the layer is offered only for agents that list it in AgentSpec.shows
-    is_on: bool = True  # whether the layer is visible by default
+    is_on_by_default: bool = True  # whether the layer is visible by default
     is_in_legend: bool = True  # whether the legends of videos and pictures include the layer
     is_explained: bool = True  # whether the sidebar shows the explanation of the layer
 
     @property
     def shortcut(self) -> str:
         """Return the default keyboard shortcut of this layer; "" for layers after the 27th, which have no shortcut."""
-        nines, digit = divmod(self.place - 1, DIGIT_COUNT)
+        nines, digit = divmod(self.list_position - 1, DIGIT_COUNT)
         return f"{SHORTCUT_PREFIXES[nines]}{digit + 1}" if nines < len(SHORTCUT_PREFIXES) else ""

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ui.draw.heat import HeatScale
+from ui.draw.heat_scale import HeatScale
 from ui.draw.kernels.cell_flags import (
     BANDS,
     BLOCKED,
@@ -41,7 +41,7 @@ _DOT_INK_SHARE = 0.4  # share of the text colour in dots, because few pixels nee
 
 
 @lru_cache(maxsize=64)
-def table_of_fill_colours(
+def fill_colour_table(
     palette: Palette, hidden: int, scale: HeatScale | None, has_dots: bool = False, has_edges: bool = False
 ) -> ColourTable:
     """Return the table of fill colours: cells with `flags` and heat `band` have the colour at band << 8 | flags.

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from ui.draw import marks, masks
-from ui.draw.cells import PanelContent
+from ui.draw import marker_shapes, masks
 from ui.draw.fonts import FontCache
-from ui.draw.heat import HeatScale
+from ui.draw.heat_scale import HeatScale
 from ui.draw.kernels import paint, strokes
 from ui.draw.kernels.paint import Viewport
+from ui.draw.panel_content import PanelContent
 from ui.draw.theme import Colour, Palette, pack_colour
 from ui.model.camera import Camera
 from ui.model.run import Edits
@@ -41,26 +41,26 @@ class PaintBuffers:
     """Buffers for drawing maps, shared by all panels and reused from frame to frame."""
 
     # temporary arrays of the painting kernels, with an entry per pixel column, pixel row and map column respectively
-    columns: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((3, 0), np.uint32))
-    rows: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
-    map_rows: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros((2, 0), np.uint8))
+    column_buffer: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((3, 0), np.uint32))
+    row_buffer: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    map_row_buffer: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros((2, 0), np.uint8))
     layer_caches: dict[str, Any] = field(default_factory=dict)  # key of a layer -> value that it caches for all panels
 
     def ensure_capacity(self, rect: Rect, map_width: int) -> None:
         """Enlarge the buffers if they are too small for a panel of this size or a map of this width."""
-        if self.columns.shape[1] < rect[2]:
-            self.columns = np.zeros((3, rect[2]), np.uint32)
-        if self.rows.size < rect[3]:
-            self.rows = np.zeros(rect[3], np.uint32)
-        if self.map_rows.shape[1] < map_width:
-            self.map_rows = np.zeros((2, map_width), np.uint8)
+        if self.column_buffer.shape[1] < rect[2]:
+            self.column_buffer = np.zeros((3, rect[2]), np.uint32)
+        if self.row_buffer.size < rect[3]:
+            self.row_buffer = np.zeros(rect[3], np.uint32)
+        if self.map_row_buffer.shape[1] < map_width:
+            self.map_row_buffer = np.zeros((2, map_width), np.uint8)
 
 
 @dataclass(frozen=True)
 class DraggedMarker:
     """Start or goal marker that the user is dragging."""
 
-    kind: str  # "start" or "goal"
+    marker_name: str  # "start" or "goal"
     cell: int
     is_refused: bool  # whether the marker cannot be dropped on this cell
 
@@ -77,9 +77,11 @@ class ToolPreview:
 class TransientContent:
     """Temporary content of a map besides the world and the agent: animation, recent edits, dragged marker."""
 
-    glide: float = 1.0  # progress of the animated move from the previous cell to the current one, 0 to 1
-    edits: Edits = field(default_factory=dict)
-    reveal: int | None = None  # number of expansions of the last tick shown so far in slow motion; None: all
+    glide_progress: float = 1.0  # progress of the animated move from the previous cell to the current one, 0 to 1
+    recent_edits: Edits = field(default_factory=dict)
+    shown_expansion_count: int | None = (
+        None  # number of expansions of the last tick shown so far in slow motion; None: all
+    )
     region_level: int = 0  # level of the agent's abstraction to draw; 0: the level that the agent uses
     dragged_marker: DraggedMarker | None = None
 
@@ -100,31 +102,37 @@ class MapPainter:
         ui_scale: float,
     ) -> None:
         grid = content.snapshot.grid
-        self.rect, self.camera = _clipped_view(rect, camera, surface.get_size())
-        scratch.ensure_capacity(self.rect, grid.width)
-        self.surface, self.scratch, self.ui_scale = surface, scratch, ui_scale
-        self.snapshot, self.walker, self.trail = content.snapshot, content.walker, content.trail
+        self.visible_rect, self.camera = _clipped_view(rect, camera, surface.get_size())
+        scratch.ensure_capacity(self.visible_rect, grid.width)
+        self.surface, self.paint_buffers, self.ui_scale = surface, scratch, ui_scale
+        self.snapshot, self.walker_view, self.trail = content.snapshot, content.walker_view, content.trail
         self.cells, self.crowd = content.cells, content.crowd
-        self.palette, self.extras = palette, extras
+        self.palette, self.transient_content = palette, extras
         self.zoom = float(self.camera.zoom)
-        self.frame = Viewport(
-            _NO_PIXELS, *self.rect, self.zoom, float(self.camera.left), float(self.camera.top), grid.width, grid.height
+        self.viewport = Viewport(
+            _NO_PIXELS,
+            *self.visible_rect,
+            self.zoom,
+            float(self.camera.left),
+            float(self.camera.top),
+            grid.width,
+            grid.height,
         )
-        self.scale: HeatScale | None = scale if self.cells.heat_bands.size else None
+        self.heat_scale: HeatScale | None = scale if self.cells.heat_bands.size else None
         self.lock_pixels()
 
     def lock_pixels(self) -> None:
         """Lock the surface, so that kernels can write its pixels; blitting is impossible until it is unlocked."""
-        self.frame = self.frame._replace(pixels=marks.locked_pixels_of(self.surface))
+        self.viewport = self.viewport._replace(pixels=marker_shapes.locked_pixels_of(self.surface))
 
     def unlock_pixels(self) -> None:
-        self.frame = self.frame._replace(pixels=_NO_PIXELS)
+        self.viewport = self.viewport._replace(pixels=_NO_PIXELS)
 
     # --- properties for layers ------------------------------------------------------------------------
 
     @property
     def has_heat(self) -> bool:
-        return self.scale is not None
+        return self.heat_scale is not None
 
     @property
     def has_cell_symbols(self) -> bool:
@@ -132,7 +140,7 @@ class MapPainter:
         return self.zoom >= MARKS_FROM_PX
 
     @property
-    def line(self) -> int:
+    def line_width_units(self) -> int:
         """Return the width of an ordinary line at this zoom, in design units; always 1 on top of heat."""
         if self.has_heat:
             return 1
@@ -144,7 +152,7 @@ class MapPainter:
 
         The limit is needed because several of these lines share a cell where an agent moves back and forth.
         """
-        return max(self.to_pixels(1), min(self.to_pixels(self.line), round(THIN_SHARE * self.zoom)))
+        return max(self.to_pixels(1), min(self.to_pixels(self.line_width_units), round(THIN_SHARE * self.zoom)))
 
     @property
     def _thin_casing_width(self) -> int:
@@ -172,7 +180,7 @@ class MapPainter:
         return (
             (line,)
             if self.has_heat
-            else ((2 * self.to_pixels(1), pack_colour(marks.casing_colour_for(self.palette, colour))), line)
+            else ((2 * self.to_pixels(1), pack_colour(marker_shapes.casing_colour_for(self.palette, colour))), line)
         )
 
     def thin_strokes_with_casing(self, colour: Colour) -> tuple[tuple[int, int], ...]:
@@ -181,7 +189,7 @@ class MapPainter:
         In small cells there is no casing, because casings would cover everything else.
         """
         around = self._thin_casing_width
-        cased = ((2 * around, pack_colour(marks.casing_colour_for(self.palette, colour))),) if around else ()
+        cased = ((2 * around, pack_colour(marker_shapes.casing_colour_for(self.palette, colour))),) if around else ()
         return (*cased, (0, pack_colour(colour)))
 
     # --- drawing --------------------------------------------------------------------------------------
@@ -198,13 +206,13 @@ class MapPainter:
         """
         if self.zoom < 1.0:
             alpha = round(255 * (1.0 - (1.0 - alpha / 255) ** self.zoom))
-        paint.tint_cells(self.frame, np.ascontiguousarray(cells, np.int32), pack_colour(colour), alpha)
+        paint.tint_cells(self.viewport, np.ascontiguousarray(cells, np.int32), pack_colour(colour), alpha)
 
     def draw_cell_frames(self, cells: Cells, colour: Colour) -> None:
         """Draw a frame along the inside of each cell's border, so that the fill stays visible."""
         width = max(1, min(self.to_pixels(2), round(FRAME_SHARE * self.zoom)))
         paint.paint_frames_of_listed_cells(
-            self.frame, np.ascontiguousarray(cells, np.int32), width, pack_colour(colour)
+            self.viewport, np.ascontiguousarray(cells, np.int32), width, pack_colour(colour)
         )
 
     def write_texts(self, texts: Iterable[tuple[str, int]], size: int, colour: Colour) -> None:
@@ -217,20 +225,20 @@ class MapPainter:
         """
         used_rects: list[pygame.Rect] = []
         self.unlock_pixels()
-        frame = self.frame  # has no pixels now, because a reference to them would keep the surface locked
+        frame = self.viewport  # has no pixels now, because a reference to them would keep the surface locked
         before = self.surface.get_clip()
-        self.surface.set_clip(pygame.Rect(self.rect).clip(before))
+        self.surface.set_clip(pygame.Rect(self.visible_rect).clip(before))
         for text, cell in texts:
             x, y = self.snapshot.grid.xy(cell)
-            left = self.rect[0] + round((x + 0.5 - frame.left) * frame.zoom) + self.to_pixels(5)
-            top = self.rect[1] + round((y + 0.5 - frame.top) * frame.zoom) - self.to_pixels(size)
+            left = self.visible_rect[0] + round((x + 0.5 - frame.left) * frame.zoom) + self.to_pixels(5)
+            top = self.visible_rect[1] + round((y + 0.5 - frame.top) * frame.zoom) - self.to_pixels(size)
             ink = _fonts.render_text(text, "bold", self.to_pixels(size), colour)
             box = ink.get_rect(topleft=(left, top))
             if box.collidelist(used_rects) >= 0:
                 continue
             used_rects.append(box)
             around = _fonts.render_text(
-                text, "bold", self.to_pixels(size), marks.casing_colour_for(self.palette, colour)
+                text, "bold", self.to_pixels(size), marker_shapes.casing_colour_for(self.palette, colour)
             )
             for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
                 self.surface.blit(around, box.move(dx, dy))
@@ -253,9 +261,9 @@ class MapPainter:
             x: Horizontal position in cells; the middle of the first column is at 0.5.
             y: Vertical position in cells; the middle of the first row is at 0.5.
         """
-        mask_layers = marks.marker_masks(name, self.zoom, self.ui_scale, self.palette)
+        mask_layers = marker_shapes.marker_masks(name, self.zoom, self.ui_scale, self.palette)
         half = max(mask.shape[0] for mask, _ in mask_layers) / 2
-        frame = self.frame
+        frame = self.viewport
         x += self._marker_shift_into_view(x - frame.left, frame.width, half)
         y += self._marker_shift_into_view(y - frame.top, frame.height, half)
         for mask, colour in mask_layers:
@@ -273,7 +281,7 @@ class MapPainter:
 
     def draw_arrow_to_cell(self, cell: int, colour: Colour) -> None:
         """Draw an arrow at the edge of the view that points to a cell outside the view; nothing if it is inside."""
-        frame = self.frame
+        frame = self.viewport
         x, y = self.snapshot.grid.xy(cell)
         px, py = (x + 0.5 - frame.left) * frame.zoom, (y + 0.5 - frame.top) * frame.zoom
         if 0 <= px < frame.width and 0 <= py < frame.height:
@@ -283,18 +291,18 @@ class MapPainter:
         at_x = min(max(px, inset), frame.width - inset)
         at_y = min(max(py, inset), frame.height - inset)
         direction = round(atan2(py - at_y, px - at_x) * 8 / pi) % 16
-        for length, tint in ((size - 1.0, marks.casing_colour_for(self.palette, colour)), (size - 6.0, colour)):
+        for length, tint in ((size - 1.0, marker_shapes.casing_colour_for(self.palette, colour)), (size - 6.0, colour)):
             mask = masks.arrow_head_mask(size, length, direction)
             paint.stamp_mask(frame, mask, round(at_x) - size // 2, round(at_y) - size // 2, pack_colour(tint))
 
     def cross_out_cell(self, cell: int, colour: Colour) -> None:
         """Draw a large cross over a cell, to show that a dragged marker cannot be dropped there."""
-        frame = self.frame
+        frame = self.viewport
         column, row = self.snapshot.grid.xy(cell)
         x, y = (column + 0.5 - frame.left) * frame.zoom, (row + 0.5 - frame.top) * frame.zoom
         reach = max(7.0 * self.ui_scale, 0.5 * frame.zoom)
         for extra, ink in (
-            (2 * self.to_pixels(1), pack_colour(marks.casing_colour_for(self.palette, colour))),
+            (2 * self.to_pixels(1), pack_colour(marker_shapes.casing_colour_for(self.palette, colour))),
             (0, pack_colour(colour)),
         ):
             for sign in (-1.0, 1.0):
@@ -303,7 +311,7 @@ class MapPainter:
                 )
 
     def outline_cell(self, cell: int) -> None:
-        frame = self.frame
+        frame = self.viewport
         column, row = self.snapshot.grid.xy(cell)
         x0, y0 = (
             paint.first_pixel_of_cells(column, frame.left, frame.zoom),
@@ -311,8 +319,8 @@ class MapPainter:
         )
         x1 = max(x0 + 3, paint.first_pixel_of_cells(column + 1, frame.left, frame.zoom))
         y1 = max(y0 + 3, paint.first_pixel_of_cells(row + 1, frame.top, frame.zoom))
-        paint.paint_outline(frame, x0 - 1, y0 - 1, x1 + 1, y1 + 1, pack_colour(self.palette.casing_dark))
-        paint.paint_outline(frame, x0, y0, x1, y1, pack_colour(self.palette.casing_light))
+        paint.paint_rect_outline(frame, x0 - 1, y0 - 1, x1 + 1, y1 + 1, pack_colour(self.palette.casing_dark))
+        paint.paint_rect_outline(frame, x0, y0, x1, y1, pack_colour(self.palette.casing_light))
 
 
 def _clipped_view(rect: Rect, camera: Camera, size: tuple[int, int]) -> tuple[Rect, Camera]:

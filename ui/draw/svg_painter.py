@@ -8,12 +8,12 @@ import numpy.typing as npt
 
 from sim.agent_api import AgentView
 from sim.world_view import WalkerView, WorldSnapshot
-from ui.draw.cells import CellFlags
-from ui.draw.heat import HeatScale
+from ui.draw.heat_scale import HeatScale
+from ui.draw.panel_content import CellFlags
 from ui.draw.svg_paths import Mask, Point, hex_code_of_colour, is_light_colour, outline_path, short_decimal_text
 from ui.draw.theme import Colour, Palette
 from ui.model.crowds import Crowd
-from ui.model.layers import LayerState
+from ui.model.layer_state import LayerState
 from ui.model.run import Edits
 from ui.model.trails import Trail
 
@@ -29,14 +29,14 @@ class SvgPainter:
     """
 
     snapshot: WorldSnapshot
-    view: WalkerView
+    walker_view: WalkerView
     cells: CellFlags
     trail: Trail
-    edits: Edits
-    layers: LayerState
-    scale: HeatScale
+    recent_edits: Edits
+    layer_state: LayerState
+    heat_scale: HeatScale
     palette: Palette
-    line: float  # width of an ordinary line, in cells
+    line_width: float  # width of an ordinary line, in cells
     crowd: Crowd | None = None
     # whether an agent's search, path and trail are drawn; False for a crowd without a selected agent
     has_shown_agent: bool = True
@@ -50,11 +50,11 @@ class SvgPainter:
         return int(self.snapshot.grid.height)
 
     @property
-    def agent(self) -> AgentView:
-        return self.view.agent
+    def agent_view(self) -> AgentView:
+        return self.walker_view.agent
 
     @property
-    def flags(self) -> npt.NDArray[np.uint8]:
+    def flags_by_cell(self) -> npt.NDArray[np.uint8]:
         return self.cells.flags
 
     @property
@@ -64,13 +64,13 @@ class SvgPainter:
     @property
     def marker_radius(self) -> float:
         """Return half the size of a marker, in cells."""
-        return max(0.34, 3.2 * self.line)
+        return max(0.34, 3.2 * self.line_width)
 
-    def xy(self, cell: int) -> Point:
+    def point_of_cell(self, cell: int) -> Point:
         return cell % self.width, cell // self.width
 
     def points_of_cells(self, cells: npt.NDArray[np.int32]) -> list[Point]:
-        return [self.xy(int(cell)) for cell in cells]
+        return [self.point_of_cell(int(cell)) for cell in cells]
 
     def cell_fill_elements(self, flat: Mask, colour: Colour, more: str = "") -> Iterable[str]:
         """Yield one path that fills all cells of a mask; nothing if the mask is empty.
@@ -101,8 +101,8 @@ class SvgPainter:
         """
         if data:
             casing_width, line_width = (
-                short_decimal_text((width + 0.9) * self.line),
-                short_decimal_text(width * self.line),
+                short_decimal_text((width + 0.9) * self.line_width),
+                short_decimal_text(width * self.line_width),
             )
             yield f'<path stroke="{self.casing_colour(colour)}" stroke-width="{casing_width}"{more} d="{data}"/>'
             yield f'<path stroke="{hex_code_of_colour(colour)}" stroke-width="{line_width}"{more} d="{data}"/>'

@@ -24,8 +24,8 @@ def outline_path(mask: Mask) -> str:
     """Return SVG path data of the outlines of all set cells of a mask [row, column], for the even-odd fill rule."""
     horizontal, vertical = _horizontal_edges(mask), _horizontal_edges(mask.T)
     # Edges run in opposite directions on opposite sides of the set cells, so that they join to closed loops.
-    next_across = _ends_by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in horizontal)
-    next_down = _ends_by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in vertical)
+    next_across = _edge_ends_by_start((x0, y, x1, y) if right else (x1, y, x0, y) for y, x0, x1, right in horizontal)
+    next_down = _edge_ends_by_start((x, y1, x, y0) if right else (x, y0, x, y1) for x, y0, y1, right in vertical)
     parts = []
     while next_across:
         start = next(iter(next_across))
@@ -51,7 +51,7 @@ def _horizontal_edges(mask: Mask) -> list[tuple[int, int, int, bool]]:
     return edges
 
 
-def _ends_by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Point]]:
+def _edge_ends_by_start(edges: Iterable[tuple[int, int, int, int]]) -> dict[Point, list[Point]]:
     """Return a dict from the start of edges to the list of their ends.
 
     Two edges have the same start where two set cells touch only diagonally.
@@ -88,7 +88,7 @@ def _pop_edge(table: dict[Point, list[Point]], start: Point) -> Point:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def line_path(points: Sequence[Point]) -> str:
+def path_through_points(points: Sequence[Point]) -> str:
     """Return SVG path data of a line through neighbouring cells, with one path command per straight run."""
     if len(points) < 2:
         return ""
@@ -100,13 +100,13 @@ def line_path(points: Sequence[Point]) -> str:
         if step == last or last == (0, 0):
             run_x, run_y = run_x + step[0], run_y + step[1]
         else:
-            parts.append(line_command(run_x, run_y))
+            parts.append(line_segment_command(run_x, run_y))
             run_x, run_y = step
         last = step if step != (0, 0) else last
-    return "".join([*parts, line_command(run_x, run_y)])
+    return "".join([*parts, line_segment_command(run_x, run_y)])
 
 
-def line_command(dx: int, dy: int) -> str:
+def line_segment_command(dx: int, dy: int) -> str:
     """Return the shortest SVG path command for a straight line by (dx, dy)."""
     if dy == 0:
         return f"h{dx}" if dx else ""

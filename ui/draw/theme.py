@@ -178,10 +178,10 @@ def heat_colours(name: str, palette: Palette, count: int) -> tuple[Colour, ...]:
     ramp = [colour_from_hex(f"#{code}") for code in _COLOUR_RAMPS[name].split()]
     low, high = (_GREY_RAMP_ENDS if name == "greys" else _RAMP_ENDS)[palette.name]
     steps = max(count, _MIN_BANDS) - 1
-    return tuple(_ramp_colour(ramp, low + (high - low) * i / steps) for i in range(count))
+    return tuple(_colour_on_ramp(ramp, low + (high - low) * i / steps) for i in range(count))
 
 
-def _ramp_colour(ramp: list[Colour], share: float) -> Colour:
+def _colour_on_ramp(ramp: list[Colour], share: float) -> Colour:
     """Return the interpolated colour at a position on a colour map, 0 (first sample) to 1 (last sample)."""
     position = share * (len(ramp) - 1)
     below = min(int(position), len(ramp) - 2)

@@ -6,26 +6,26 @@ from typing import Any
 import numpy as np
 import pygame
 
-from agents.registry import SPECS_BY_KEY
-from sim.commands import AgentConfig, EditCells
+from agents.registry import AGENT_SPECS_BY_KEY
 from sim.crowd import CrowdCounts
 from sim.grid import Grid
 from sim.kernels import search as search_kernels
 from sim.kernels.learned import new_learned_heuristic
 from sim.kernels.octile import h0_between_cells
 from sim.world import World
-from ui.draw.cells import BANDS, NO_CELLS, CellFlags, PanelContent, update_all_panels
+from sim.world_commands import AgentConfig, EditCells
 from ui.draw.kernels import cell_flags, paint
 from ui.draw.kernels.paint import Viewport
 from ui.draw.layers import LAYER_BY_KEY, LAYERS
-from ui.draw.legend import draw_layer_swatch
+from ui.draw.legend_swatches import draw_layer_swatch
 from ui.draw.map_painter import DraggedMarker, ToolPreview
-from ui.draw.marks import locked_pixels_of
-from ui.draw.renderer import MapRenderer
+from ui.draw.map_renderer import MapRenderer
+from ui.draw.marker_shapes import locked_pixels_of
+from ui.draw.panel_content import BANDS, NO_CELLS, CellFlags, PanelContent, update_flags_and_heat_of_panels
 from ui.draw.theme import DARK
 from ui.model.camera import Camera
 from ui.model.crowds import Crowd
-from ui.model.layers import HEAT_KINDS, HeatSetting, LayerState
+from ui.model.layer_state import HEAT_KINDS, HeatSetting, LayerState
 from ui.model.trails import Trail
 
 ROWS = ("..........", ".@@@@@@@..", "......T@..", ".@@@@@@@..", ".S..WW....")
@@ -44,24 +44,24 @@ def compile_first_picture_kernels(kind: str) -> None:
     walker = world.add(AgentConfig(kind))
     trail, cells = Trail(walker.position, 0, world.grid), CellFlags()
     for i, heat in enumerate((*FIRST_HEATS, *(("learned", "learned") if walker.spec.keeps_h else ()))):
-        world.submit(EditCells(blocked=(23,)))
+        world.submit(EditCells(blocked_cells=(23,)))
         world.advance(1)
-        trail.append(walker.rows)
-        snapshot = world.snapshot()
+        trail.append_rows(walker.log_rows)
+        snapshot = world.create_snapshot()
         contents = [PanelContent(cells, snapshot, snapshot.walkers[0], trail)]
         _draw_panels(
             surface,
             contents,
-            LayerState(heat=HeatSetting(heat)),
+            LayerState(heat_setting=HeatSetting(heat)),
             FIRST_SMALL_ZOOM if i % 2 else FIRST_ZOOM,
             edits={23: (snapshot.tick, True)},
             tool_preview=ToolPreview((4,), DraggedMarker("goal", 4, is_refused=True)),
         )
-        world.submit(EditCells(freed=(23,)))
+        world.submit(EditCells(freed_cells=(23,)))
     if search := walker.agent.view().search:
         cell_flags.update_search_flags(cells.flags.copy(), search.nodes, 1, 0)
         cell_flags.recompute_flags_of_cells(cells.flags.copy(), cells.flags, search.nodes, 1, NO_CELLS)
-        cell_flags.update_flags_around(cells.flags.copy(), search.nodes, 1, world.grid.width, NO_CELLS)
+        cell_flags.update_flags_around_cells(cells.flags.copy(), search.nodes, 1, world.grid.width, NO_CELLS)
     for layer in LAYERS:
         draw_layer_swatch(surface, (0, 0, 20, 12), layer, DARK)
 
@@ -74,14 +74,14 @@ def compile_crowd_picture_kernels() -> None:
     world.advance(2)
     tails = np.array([[walker.start, walker.position]], np.int32)
     numbers = CrowdCounts.from_walkers(world, [walker])
-    crowd = Crowd("crowd", (0,), NO_CELLS, numbers, walker.visits, 1, tails, ())
+    crowd = Crowd("crowd", (0,), NO_CELLS, numbers, walker.visit_counts, 1, tails, ())
     for heat in ("off", "visits"):
-        contents = [PanelContent(CellFlags(), world.snapshot(()), None, None, crowd)]
-        _draw_panels(surface, contents, LayerState(heat=HeatSetting(heat)), FIRST_ZOOM)
+        contents = [PanelContent(CellFlags(), world.create_snapshot(()), None, None, crowd)]
+        _draw_panels(surface, contents, LayerState(heat_setting=HeatSetting(heat)), FIRST_ZOOM)
 
 
 def _create_tiny_world() -> World:
-    return World(Grid.from_text_rows(list(ROWS)), 20, 29, SPECS_BY_KEY, budget=12, watched=True)
+    return World(Grid.from_text_rows(list(ROWS)), 20, 29, AGENT_SPECS_BY_KEY, budget=12, watched=True)
 
 
 def compile_all_picture_kernels() -> None:
@@ -95,10 +95,10 @@ def compile_all_picture_kernels() -> None:
     cells = [CellFlags() for _ in world.walkers]
     for tick in range(12):
         if tick == 6:
-            world.submit(EditCells(blocked=(23,)))
+            world.submit(EditCells(blocked_cells=(23,)))
         world.advance(1)
         for walker, trail in zip(world.walkers, trails, strict=True):
-            trail.append(walker.rows)
+            trail.append_rows(walker.log_rows)
         _draw_all_agents(surface, world, trails, cells, HEAT_KINDS[tick % len(HEAT_KINDS)], ZOOMS[tick % len(ZOOMS)])
     _call_remaining_kernels(world, cells[0])
     frame = Viewport(locked_pixels_of(surface), 0, 0, *SIZE, FIRST_ZOOM, 0.0, 0.0, world.grid.width, world.grid.height)
@@ -120,13 +120,13 @@ def _call_remaining_kernels(world: World, cells: CellFlags) -> None:
     cell_flags.clear_detour_flags(flags, NO_CELLS)
     limits = np.zeros(BANDS, np.uint32)
     cell_flags.update_count_bands(search.heat, limits, flags, NO_CELLS)
-    table = new_learned_heuristic(world.grid.ground, world.goal, is_watched=True)
+    table = new_learned_heuristic(world.grid.map_arrays, world.goal, is_watched=True)
     cell_flags.update_learned_bands(table, np.zeros(BANDS), flags, 0)
     for cell in (0, 20):  # call the kernels with which the inspector shows the values of a cell
         search_kernels.is_known(search, cell)
         search_kernels.is_closed(search, cell)
-        h0_between_cells(world.grid.ground, cell, world.goal)
-    search_kernels.parent_of(world.grid.ground, search, world.start)
+        h0_between_cells(world.grid.map_arrays, cell, world.goal)
+    search_kernels.parent_of(world.grid.map_arrays, search, world.start)
     cell_flags.update_g_bands(search.nodes, flags, world.grid.width, np.zeros(BANDS), flags, NO_CELLS)
 
 
@@ -134,8 +134,8 @@ def _draw_all_agents(
     surface: pygame.Surface, world: World, trails: list[Trail], cells: list[CellFlags], kind: str, zoom: float
 ) -> None:
     """Draw all agents with every layer and one kind of heat."""
-    snapshot = world.snapshot()
-    table = new_learned_heuristic(world.grid.ground, snapshot.goal, is_watched=True)
+    snapshot = world.create_snapshot()
+    table = new_learned_heuristic(world.grid.map_arrays, snapshot.goal, is_watched=True)
     views = [replace(view, agent=replace(view.agent, learned=table)) for view in snapshot.walkers]
     layers = LayerState(dict.fromkeys(LAYER_BY_KEY, True), HeatSetting(kind))
     contents = [PanelContent(c, snapshot, v, t) for c, v, t in zip(cells, views, trails, strict=True)]
@@ -147,10 +147,10 @@ def _draw_all_agents(
 def _draw_panels(
     surface: pygame.Surface, contents: list[PanelContent], layers: LayerState, zoom: float, **options: Any
 ) -> None:
-    scale = update_all_panels(contents, layers.heat)
+    scale = update_flags_and_heat_of_panels(contents, layers.heat_setting)
     renderer = MapRenderer()
     for content in contents:
-        renderer.draw(
+        renderer.draw_map(
             surface,
             (0, 0, *SIZE),
             Camera(zoom),

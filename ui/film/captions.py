@@ -7,10 +7,10 @@ captions.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sim.commands import Command, merge_commands
+from sim.time.agent_records import MarkKind
 from sim.time.branches import Branch
-from sim.time.recorded import MarkKind
 from sim.time.timeline import Timeline
+from sim.world_commands import Command, merge_commands
 from ui.model.panel_texts import RunNames
 
 _MAX_NAMES = 3  # maximum number of agents listed by name in a caption; a larger number is only counted
@@ -75,7 +75,7 @@ def _restart_captions(timeline: Timeline, after: int, until: int) -> Iterable[tu
     names = RunNames(timeline)
     by_tick: dict[int, list[str]] = {}
     for tick, agent, _ in timeline.marks(after + 1, until, (MarkKind.RESTART,)).tolist():
-        by_tick.setdefault(tick, []).append(names.agent(agent))
+        by_tick.setdefault(tick, []).append(names.agent_name(agent))
     for tick, labels in by_tick.items():
         agents_text = ", ".join(labels) if len(labels) <= _MAX_NAMES else f"{len(labels)} agents"
         yield tick, f"{agents_text} {'restarts' if len(labels) == 1 else 'restart'}"

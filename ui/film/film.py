@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sim.commands import LAST_TICK
 from sim.params import ConfigError
 from sim.plurals import count_with_noun
-from ui.film import video
+from sim.world_commands import MAX_COMMAND_TICK
+from ui.film import video_encoding
 from ui.film.captions import Caption
-from ui.film.offscreen import OffscreenRenderer
-from ui.film.options import FilmOptions, WindowPart
+from ui.film.film_options import FilmOptions, WindowPart
+from ui.film.offscreen_renderer import OffscreenRenderer
 from ui.film.recorder import Recorder
 from ui.film.replay import ReplaySpec, Rerun
 from ui.model.appearance import Appearance
@@ -34,24 +34,24 @@ class Film:
     """
 
     def __init__(self, rerun: Rerun, renderer: OffscreenRenderer, recorder: Recorder, options: FilmOptions) -> None:
-        self.rerun, self.stage, self.recorder, self.options = rerun, renderer, recorder, options
+        self.rerun, self.renderer, self.recorder, self.film_options = rerun, renderer, recorder, options
         # first: tick that the next frame will show; second: current tick of the run in the followed window
         self.next_tick = self._window_tick = rerun.tick
-        self.frames = 0  # number of frames recorded so far, including repeated frames
+        self.frame_count = 0  # number of frames recorded so far, including repeated frames
         self.shown_tick = -1  # tick shown by the last frame; -1: no frame since the last cut
         self._captioned_tick = rerun.tick  # tick up to which events have been turned into captions
         self._shown_captions: list[tuple[str, int]] = []  # (text, index of the first frame without this caption)
         self._last_captioned_event = -BURST_TICKS - 1  # tick of the last event that had a caption
         self.is_cancelled: Callable[[], bool] = lambda: False
-        self.set_view_settings(renderer.look)
+        self.change_view_settings(renderer.appearance)
 
     @property
     def tick(self) -> int:
         return self.rerun.tick
 
-    def set_view_settings(self, appearance: Appearance) -> None:
+    def change_view_settings(self, appearance: Appearance) -> None:
         """Change the view settings (theme, layers, cameras, order of panels) from the next frame on."""
-        self.stage.set_view_settings(appearance)
+        self.renderer.set_view_settings(appearance)
         self.rerun.arrange_panels(appearance)
 
     def film_until_tick(self, tick: int) -> bool:
@@ -64,7 +64,7 @@ class Film:
         """
         self._window_tick = tick
         while self.next_tick < tick:
-            if not self.film_next_tick():
+            if not self.film_next_frame_tick():
                 return False
         return True
 
@@ -78,7 +78,7 @@ class Film:
         self.rerun.seek_to_tick(self._window_tick)
         return self.film_final_tick()
 
-    def film_next_tick(self) -> bool:
+    def film_next_frame_tick(self) -> bool:
         """Advance the run to the tick of the next frame, and film this tick.
 
         Returns:
@@ -87,7 +87,7 @@ class Film:
         if self.rerun.seek_to_tick(self.next_tick) < self.next_tick:
             return False
         is_recording = self._film_tick()
-        self.next_tick = self.tick + self.options.tick_step
+        self.next_tick = self.tick + self.film_options.tick_step
         return is_recording
 
     def film_final_tick(self) -> bool:
@@ -115,24 +115,24 @@ class Film:
         """
         if not self.rerun.replace_commands(replay):
             self.rerun = replay.start_rerun()
-            self.stage.set_shown_run(self.rerun.run)
-            self.set_view_settings(self.stage.look)
+            self.renderer.set_shown_run(self.rerun.run)
+            self.change_view_settings(self.renderer.appearance)
             self.cut_to_tick(tick)
 
     # --- frames -----------------------------------------------------------------------------------
 
     def _film_tick(self) -> bool:
         """Film all frames of the current tick; return False if the recording has ended."""
-        new_captions = self._new_captions() if self.options.has_captions or self.options.hold_s else []
-        if self.options.has_captions:
-            end_frame = self.frames + round((CAPTION_S + self.options.hold_s) * self.options.fps)
+        new_captions = self._new_captions() if self.film_options.has_captions or self.film_options.hold_s else []
+        if self.film_options.has_captions:
+            end_frame = self.frame_count + round((CAPTION_S + self.film_options.hold_s) * self.film_options.fps)
             self._shown_captions += [(str(caption), end_frame) for caption in new_captions]
-        count = self.options.frames_per_tick
+        count = self.film_options.frames_per_tick
         for phase in range(1, count + 1):
             if not self._film_frame(phase / count):
                 return False
         self.shown_tick = self.tick
-        if new_captions and self.options.hold_s:
+        if new_captions and self.film_options.hold_s:
             return self._hold_picture_for_captions(new_captions)
         return True
 
@@ -140,10 +140,10 @@ class Film:
         if self.is_cancelled():
             return False
         self._shown_captions = [
-            (text, end_frame) for text, end_frame in self._shown_captions if end_frame > self.frames
+            (text, end_frame) for text, end_frame in self._shown_captions if end_frame > self.frame_count
         ]
-        self.frames += 1
-        return self.recorder.add(self.stage.draw(interpolation, [text for text, _ in self._shown_captions]))
+        self.frame_count += 1
+        return self.recorder.add(self.renderer.draw_picture(interpolation, [text for text, _ in self._shown_captions]))
 
     def _new_captions(self) -> list[Caption]:
         """Return the captions of all events that happened since the last frame."""
@@ -166,10 +166,10 @@ class Film:
         self._last_captioned_event = new_captions[-1].tick
         if not is_new:
             return True
-        for _ in range(round(self.options.hold_s * self.options.fps)):
+        for _ in range(round(self.film_options.hold_s * self.film_options.fps)):
             if self.is_cancelled() or not self.recorder.repeat_frame():
                 return False
-            self.frames += 1
+            self.frame_count += 1
         return True
 
 
@@ -183,18 +183,18 @@ class FilmSummary:
     """Description of a finished video."""
 
     path: Path
-    frames: int
+    frame_count: int
     fps: int
-    bytes: int
+    byte_count: int
     last_tick: int
-    digests: tuple[str, ...]  # digest of each branch at the last tick
+    branch_digests: tuple[str, ...]  # digest of each branch at the last tick
     is_over: bool  # whether the run has ended at the last tick
     was_stopped: bool = False  # whether Ctrl+C ended the recording early; the file has the frames up to that moment
-    alarms: tuple[str, ...] = ()  # messages about differences between the filmed run and the saved run
+    divergence_messages: tuple[str, ...] = ()  # messages about differences between the filmed run and the saved run
 
     @property
     def duration_s(self) -> float:
-        return self.frames / self.fps
+        return self.frame_count / self.fps
 
 
 class FilmCancelled(Exception):  # noqa: N818 - nothing went wrong
@@ -209,7 +209,7 @@ def export_video(
     appearance: Appearance | None = None,
     *,
     told: FilmCallback = lambda film: None,
-    finishing: video.ProgressCallback = lambda share: None,
+    finishing: video_encoding.ProgressCallback = lambda share: None,
     is_cancelled: Callable[[], bool] = lambda: False,
     most_frames: int | None = None,
 ) -> FilmSummary:
@@ -253,7 +253,7 @@ def export_video(
         film.recorder.stop_without_finishing()
         raise
     film.recorder.finish_file(finishing)
-    return _describe_film(film, was_stopped)
+    return _film_summary(film, was_stopped)
 
 
 def checked_tick_range(ticks: tuple[int, int | None]) -> tuple[int, int | None]:
@@ -286,8 +286,8 @@ def start_film(
     Raises:
         ConfigError: The run ends before the first tick, the panel does not exist, or the file cannot be written.
     """
-    rerun = _start_rerun_at(replay, first, options.part)
-    recorder = Recorder(path, options.size, options.fps, options.preset, options.exact_colours, threads=threads)
+    rerun = _start_rerun_at(replay, first, options.window_part)
+    recorder = Recorder(path, options.size, options.fps, options.quality_preset, options.exact_colours, threads=threads)
     options = replace(options, fps=recorder.fps)
     return Film(rerun, create_renderer(rerun, options, appearance or Appearance()), recorder, options)
 
@@ -297,7 +297,7 @@ def _start_rerun_at(replay: ReplaySpec, tick: int, part: WindowPart) -> Rerun:
     reached = rerun.seek_to_tick(tick)
     if reached < tick:
         raise ConfigError(f"ticks: expected at most {reached:,}, the last tick of the run, got {tick:,}")
-    if part.number > (count := len(rerun.run.panels)):
+    if part.panel_number > (count := len(rerun.run.panels)):
         raise ConfigError(f"part: expected a panel of the run, which has {count_with_noun(count, 'panel')}, got {part}")
     return rerun
 
@@ -305,33 +305,33 @@ def _start_rerun_at(replay: ReplaySpec, tick: int, part: WindowPart) -> Rerun:
 def create_renderer(rerun: Rerun, options: FilmOptions, appearance: Appearance) -> OffscreenRenderer:
     run = rerun.run
     return OffscreenRenderer(
-        run, options.size, options.part, appearance, has_legend=options.has_legend, has_title=options.has_title
+        run, options.size, options.window_part, appearance, has_legend=options.has_legend, has_title=options.has_title
     )
 
 
 def _film_ticks(film: Film, end: int | None, most_frames: int | None) -> Iterator[None]:
     """Film tick after tick up to `end` or the maximum number of frames; yield after each filmed tick."""
-    while (end is None or film.next_tick < end) and film.film_next_tick():
+    while (end is None or film.next_tick < end) and film.film_next_frame_tick():
         yield
-        if most_frames is not None and film.frames >= most_frames:
+        if most_frames is not None and film.frame_count >= most_frames:
             return
     if end is None or film.tick < end:
         film.film_final_tick()
 
 
-def _describe_film(film: Film, was_stopped: bool) -> FilmSummary:
-    status, path = film.recorder.status, film.recorder.target
-    size = path.stat().st_size if path.is_file() else status.bytes
+def _film_summary(film: Film, was_stopped: bool) -> FilmSummary:
+    status, path = film.recorder.status, film.recorder.target_path
+    size = path.stat().st_size if path.is_file() else status.byte_count
     return FilmSummary(
         path,
-        status.frames,
-        film.options.fps,
+        status.frame_count,
+        film.film_options.fps,
         size,
         film.shown_tick,
         film.rerun.run.world_digests(),
         film.rerun.run.is_over,
         was_stopped,
-        tuple(film.rerun.run.user_messages.alerts),
+        tuple(film.rerun.run.user_messages.alert_messages),
     )
 
 
@@ -347,11 +347,11 @@ def draw_last_film_frame(
         appearance: View settings; None: the defaults.
 
     Returns:
-        A film whose `stage` holds the picture.
+        A film whose `renderer` holds the picture.
     """
     first, end = checked_tick_range(ticks)
-    rerun = _start_rerun_at(replay, first, options.part)
-    rerun.seek_to_tick(LAST_TICK if end is None else end - 1)
+    rerun = _start_rerun_at(replay, first, options.window_part)
+    rerun.seek_to_tick(MAX_COMMAND_TICK if end is None else end - 1)
     film = Film(rerun, create_renderer(rerun, options, appearance or Appearance()), _DiscardingRecorder(), options)  # type: ignore[arg-type]
     film.film_final_tick()
     return film

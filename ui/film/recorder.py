@@ -6,9 +6,9 @@
     recorder.status                  frames, seconds of video, bytes, and the problem that stopped the recording, if any
     recorder.finish_file()           write the requested file and return its path
 
-A worker thread encodes. Until it is finished, a video is written to `talk.mp4.part.mkv` in the folder of its target. If
-the program is killed, this part file has all but the last quarter of a second, and the next start offers to finish it.
-A full disk stops the recording but not the program.
+A worker thread encodes. Until it is finished, a video is written to `talk.mp4.part_path.mkv` in the folder of its
+target. If the program is killed, this part file has all but the last quarter of a second, and the next start offers to
+finish it. A full disk stops the recording but not the program.
 """
 
 import os
@@ -24,12 +24,12 @@ import numpy as np
 import pygame
 from av import FFmpegError
 
-from sim.files.disk import rename_file_synced, write_file_atomically
-from sim.files.png import png_bytes
+from files.disk import rename_file_synced, write_file_atomically
+from files.png import png_bytes
 from sim.params import ConfigError
-from ui.film import options as film_options
-from ui.film import video
-from ui.film.options import FOLDER, PICTURE, Encoding, check_picture_size, output_kind_of
+from ui.film import film_options as film_options
+from ui.film import video_encoding
+from ui.film.film_options import FOLDER, PICTURE, Encoding, check_picture_size, output_kind_of
 from ui.film.recording_files import (
     PART_SUFFIX,
     add_journal_entry,
@@ -41,7 +41,7 @@ from ui.film.recording_files import (
     target_path_of,
     unused_path,
 )
-from ui.film.video import Pixels, readable_seconds_of
+from ui.film.video_encoding import Pixels, readable_seconds_of
 
 __all__ = ["Recorder", "RecorderStatus", "interrupted_recordings", "recover_recording"]
 
@@ -57,13 +57,13 @@ _FILE_NUMBER_DIGITS = 6  # number of digits in the file names of pictures in a f
 class _RecorderOutput(Protocol):
     """Output of a recorder: a video, a folder of pictures, or a single picture."""
 
-    target: Path
+    target_path: Path
 
     @property
     def written_bytes(self) -> int: ...
     def add(self, pixels: Pixels) -> None: ...
     def repeat_frame(self) -> None: ...
-    def finish_output(self, progress: video.ProgressCallback) -> Path: ...
+    def finish_output(self, progress: video_encoding.ProgressCallback) -> Path: ...
     def close_unfinished_output(self, has_failed: bool = True) -> str: ...
     def delete_output(self) -> None: ...
 
@@ -72,40 +72,40 @@ class _VideoOutput:
     """Output to a video, which is written to a temporary part file until it is finished."""
 
     def __init__(self, path: Path, size: tuple[int, int], encoding: Encoding, threads: int) -> None:
-        self.target, self._file = _create_part_file(path)
-        self.part = part_path_of(self.target)
-        add_journal_entry(self.part)
+        self.target_path, self._part_file = _create_part_file(path)
+        self.part_path = part_path_of(self.target_path)
+        add_journal_entry(self.part_path)
         try:
-            self._encoder = video.VideoEncoder(self._file, size, encoding, threads)
+            self._video_encoder = video_encoding.VideoEncoder(self._part_file, size, encoding, threads)
         except BaseException:
             self._delete_part_file()
             raise
 
     @property
     def written_bytes(self) -> int:
-        return self._file.byte_count
+        return self._part_file.byte_count
 
     def add(self, pixels: Pixels) -> None:
         self._check_part_file_exists()
-        self._encoder.add(pixels)
+        self._video_encoder.add(pixels)
 
     def repeat_frame(self) -> None:
         self._check_part_file_exists()
-        self._encoder.repeat_frame()
+        self._video_encoder.repeat_frame()
 
     def _check_part_file_exists(self) -> None:
         """Raise an OSError if the part file was deleted; some systems accept writes to a deleted file."""
-        os.stat(self.part)
+        os.stat(self.part_path)
 
-    def finish_output(self, progress: video.ProgressCallback) -> Path:
+    def finish_output(self, progress: video_encoding.ProgressCallback) -> Path:
         """Convert the part file to the requested file and return its path; if that fails, the part file is kept."""
-        if self._encoder.frames == 0:
+        if self._video_encoder.frame_count == 0:
             self._delete_part_file()
-            raise ConfigError(f"{self.target}: there is no picture to write")
-        self._encoder.close()
-        self._file.close()
-        self.target = _convert_and_delete(self.part, self.target, progress)
-        return self.target
+            raise ConfigError(f"{self.target_path}: there is no picture to write")
+        self._video_encoder.close()
+        self._part_file.close()
+        self.target_path = _convert_and_delete_part_file(self.part_path, self.target_path, progress)
+        return self.target_path
 
     def close_unfinished_output(self, has_failed: bool = True) -> str:
         """Close the part file without converting it to the requested file.
@@ -118,34 +118,34 @@ class _VideoOutput:
         """
         if not has_failed:
             with suppress(OSError, FFmpegError):
-                self._encoder.close()
-        self._encoder.close_after_error()
-        self._file.close()
-        if readable_seconds_of(self.part) > 0:
-            return f"the recording so far is in {self.part}"
-        is_gone = not os.path.lexists(self.part)
-        remove_part_file(self.part)
-        return f"{self.part} was deleted, so the recording is lost" if is_gone else "nothing was recorded"
+                self._video_encoder.close()
+        self._video_encoder.close_after_error()
+        self._part_file.close()
+        if readable_seconds_of(self.part_path) > 0:
+            return f"the recording so far is in {self.part_path}"
+        is_gone = not os.path.lexists(self.part_path)
+        remove_part_file(self.part_path)
+        return f"{self.part_path} was deleted, so the recording is lost" if is_gone else "nothing was recorded"
 
     def delete_output(self) -> None:
-        self._encoder.close_after_error()
+        self._video_encoder.close_after_error()
         self._delete_part_file()
 
     def _delete_part_file(self) -> None:
-        self._file.close()
-        remove_part_file(self.part)
+        self._part_file.close()
+        remove_part_file(self.part_path)
 
 
 class _FolderOutput:
     """Output to a folder of numbered pictures."""
 
     def __init__(self, path: Path) -> None:
-        self.target = _create_picture_folder(path)
-        self.written_bytes = self._count = 0
-        self._last = b""  # content of the last PNG file, written again when the picture is repeated
+        self.target_path = _create_picture_folder(path)
+        self.written_bytes = self._picture_count = 0
+        self._last_png = b""  # content of the last PNG file, written again when the picture is repeated
 
     def add(self, pixels: Pixels) -> None:
-        self._last = png_bytes(pixels)
+        self._last_png = png_bytes(pixels)
         self._write_next_picture()
 
     def repeat_frame(self) -> None:
@@ -153,60 +153,60 @@ class _FolderOutput:
 
     def _write_next_picture(self) -> None:
         """Write the last picture to the file with the next number."""
-        with open(self._picture_path(self._count), "xb") as file:
-            self._count += 1
-            file.write(self._last)
-        self.written_bytes += len(self._last)
+        with open(self._picture_path(self._picture_count), "xb") as file:
+            self._picture_count += 1
+            file.write(self._last_png)
+        self.written_bytes += len(self._last_png)
 
     def _picture_path(self, number: int) -> Path:
         """Return the path of the picture with this number, counted from 0."""
-        return self.target / f"{number:0{_FILE_NUMBER_DIGITS}}{PICTURE}"
+        return self.target_path / f"{number:0{_FILE_NUMBER_DIGITS}}{PICTURE}"
 
-    def finish_output(self, progress: video.ProgressCallback) -> Path:
-        if not self._count:
-            self.target.rmdir()
-            raise ConfigError(f"{self.target}: there is no picture to write")
-        return self.target
+    def finish_output(self, progress: video_encoding.ProgressCallback) -> Path:
+        if not self._picture_count:
+            self.target_path.rmdir()
+            raise ConfigError(f"{self.target_path}: there is no picture to write")
+        return self.target_path
 
     def close_unfinished_output(self, has_failed: bool = True) -> str:
-        if not self.target.is_dir():
-            return f"the folder {self.target} was deleted, so the pictures are lost"
-        return f"the pictures written so far are in {self.target}"
+        if not self.target_path.is_dir():
+            return f"the folder {self.target_path} was deleted, so the pictures are lost"
+        return f"the pictures written so far are in {self.target_path}"
 
     def delete_output(self) -> None:
-        for number in range(self._count):
+        for number in range(self._picture_count):
             with suppress(OSError):
                 self._picture_path(number).unlink()
         with suppress(OSError):
-            self.target.rmdir()
+            self.target_path.rmdir()
 
 
 class _PictureOutput:
     """Output to a single picture file, which gets the last frame of the recording."""
 
     def __init__(self, path: Path, texts: dict[str, str]) -> None:
-        self.target = unused_path(path)
-        self._texts = texts
+        self.target_path = unused_path(path)
+        self._text_chunks = texts
         self.written_bytes = 0
-        self._last: Pixels | None = None
-        with open(self.target, "xb"):  # report a path that cannot be written now, not after the run
+        self._last_pixels: Pixels | None = None
+        with open(self.target_path, "xb"):  # report a path that cannot be written now, not after the run
             pass
-        self.target.unlink()
+        self.target_path.unlink()
 
     def add(self, pixels: Pixels) -> None:
-        self._last = pixels.copy()
+        self._last_pixels = pixels.copy()
 
     def repeat_frame(self) -> None:
         """Do nothing, because only the last picture is written."""
 
-    def finish_output(self, progress: video.ProgressCallback) -> Path:
-        if self._last is None:
-            raise ConfigError(f"{self.target}: there is no picture to write")
-        data = png_bytes(self._last, self._texts)
-        self.target = unused_path(self.target)
-        write_file_atomically(self.target, data)
+    def finish_output(self, progress: video_encoding.ProgressCallback) -> Path:
+        if self._last_pixels is None:
+            raise ConfigError(f"{self.target_path}: there is no picture to write")
+        data = png_bytes(self._last_pixels, self._text_chunks)
+        self.target_path = unused_path(self.target_path)
+        write_file_atomically(self.target_path, data)
         self.written_bytes = len(data)
-        return self.target
+        return self.target_path
 
     def close_unfinished_output(self, has_failed: bool = True) -> str:
         return "nothing was written"
@@ -257,16 +257,16 @@ def _create_picture_folder(path: Path) -> Path:
 class RecorderStatus:
     """Progress of one recording."""
 
-    frames: int  # number of frames added, including repeated frames
-    encoded: int  # number of frames that were passed to the encoder
-    seconds: float  # seconds of video recorded so far
-    bytes: int  # bytes written to the file so far
+    frame_count: int  # number of frames added, including repeated frames
+    encoded_count: int  # number of frames that were passed to the encoder
+    duration_s: float  # seconds of video recorded so far
+    byte_count: int  # bytes written to the file so far
     problem: str = ""  # message that says why the recording failed; "": no failure
 
     @property
     def queued_frames(self) -> int:
         """Return the number of frames that wait in the queue of the encoder."""
-        return self.frames - self.encoded
+        return self.frame_count - self.encoded_count
 
 
 _END_JOB = object()  # queue entry that tells the worker thread to end
@@ -308,26 +308,29 @@ class Recorder:
         check_picture_size(size, encoding)
         self.size = size
         self._output = _open_output(Path(path), size, self.kind, encoding, texts or {}, threads)
-        self._jobs: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
-        self._unused_buffers: queue.SimpleQueue[Pixels] = (
-            queue.SimpleQueue()
-        )  # unused pixel buffers, for the next frames
+        self._encoding_queue: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
+        # Unused pixel buffers, for the next frames.
+        self._unused_buffers: queue.SimpleQueue[Pixels] = queue.SimpleQueue()
         for _ in range(QUEUE_LENGTH + 2):
             self._unused_buffers.put(np.zeros((size[1], size[0]), np.uint32))
-        self._frames = self._encoded = 0
-        self._problem = ""
+        self._frame_count = self._encoded_count = 0
+        self._problem_text = ""
         self._thread = threading.Thread(target=self._encode_queue, name="recorder", daemon=True)
         self._thread.start()
 
     @property
-    def target(self) -> Path:
+    def target_path(self) -> Path:
         """Return the path of the file to write: the requested path, with a number if that path was taken."""
-        return self._output.target
+        return self._output.target_path
 
     @property
     def status(self) -> RecorderStatus:
         return RecorderStatus(
-            self._frames, self._encoded, self._frames / self.fps, self._output.written_bytes, self._problem
+            self._frame_count,
+            self._encoded_count,
+            self._frame_count / self.fps,
+            self._output.written_bytes,
+            self._problem_text,
         )
 
     def add(self, picture: "pygame.Surface | Pixels") -> bool:
@@ -339,7 +342,7 @@ class Recorder:
         Returns:
             False if a problem has stopped the recording.
         """
-        if self._problem:
+        if self._problem_text:
             return False
         pixels = self._unused_buffers.get()
         if isinstance(picture, pygame.Surface):
@@ -347,20 +350,20 @@ class Recorder:
             np.copyto(pixels, pygame.surfarray.pixels2d(picture).T)
         else:
             np.copyto(pixels, picture)
-        self._jobs.put(pixels)
-        self._frames += 1
+        self._encoding_queue.put(pixels)
+        self._frame_count += 1
         return True
 
     def repeat_frame(self, times: int = 1) -> bool:
         """Repeat the last picture `times` times; return False if a problem has stopped the recording."""
         for _ in range(times):
-            if self._problem:
+            if self._problem_text:
                 return False
-            self._jobs.put(_REPEAT_JOB)
-            self._frames += 1
+            self._encoding_queue.put(_REPEAT_JOB)
+            self._frame_count += 1
         return True
 
-    def finish_file(self, progress: video.ProgressCallback = lambda share: None) -> Path:
+    def finish_file(self, progress: video_encoding.ProgressCallback = lambda share: None) -> Path:
         """Encode the remaining frames, and write the requested file.
 
         Args:
@@ -373,26 +376,26 @@ class Recorder:
             ConfigError: A problem has stopped the recording, or the file could not be written. The part file of a
                 video can be finished later.
         """
-        self._jobs.put(_END_JOB)
+        self._encoding_queue.put(_END_JOB)
         self._thread.join()
-        if self._problem:
-            raise ConfigError(self._problem)
+        if self._problem_text:
+            raise ConfigError(self._problem_text)
         try:
             return self._output.finish_output(progress)
         except (OSError, FFmpegError) as error:
             reason, outcome = _error_reason_text(error), self._output.close_unfinished_output()
-            self._problem = f"{self.target}: the recording could not be finished: {reason}; {outcome}"
-            raise ConfigError(self._problem) from None
+            self._problem_text = f"{self.target_path}: the recording could not be finished: {reason}; {outcome}"
+            raise ConfigError(self._problem_text) from None
 
     def stop_without_finishing(self) -> str:
         """Stop recording without finishing the file, which can be recovered later; return a message with its path."""
-        self._jobs.put(_END_JOB)
+        self._encoding_queue.put(_END_JOB)
         self._thread.join()
-        return self._output.close_unfinished_output(has_failed=bool(self._problem))
+        return self._output.close_unfinished_output(has_failed=bool(self._problem_text))
 
     def stop_and_delete(self) -> None:
         """Stop recording and delete the written files."""
-        self._jobs.put(_END_JOB)
+        self._encoding_queue.put(_END_JOB)
         self._thread.join()
         self._output.delete_output()
 
@@ -400,8 +403,8 @@ class Recorder:
 
     def _encode_queue(self) -> None:
         """Encode the frames in the queue until `_END_JOB`; after an error, only free the buffers of the frames."""
-        while (job := self._jobs.get()) is not _END_JOB:
-            if not self._problem:
+        while (job := self._encoding_queue.get()) is not _END_JOB:
+            if not self._problem_text:
                 self._encode_queue_entry(job)
             if job is not _REPEAT_JOB:
                 self._unused_buffers.put(job)
@@ -413,10 +416,10 @@ class Recorder:
                 self._output.repeat_frame()
             else:
                 self._output.add(job)
-            self._encoded += 1
+            self._encoded_count += 1
         except Exception as error:  # whatever the error is, the run continues, and the part file is kept
             reason, outcome = _error_reason_text(error), self._output.close_unfinished_output()
-            self._problem = f"{self.target}: the recording stopped: {reason}; {outcome}"
+            self._problem_text = f"{self.target_path}: the recording stopped: {reason}; {outcome}"
 
 
 def _open_output(
@@ -439,33 +442,34 @@ def _error_reason_text(error: BaseException) -> str:
 # --- finishing, and interrupted recordings --------------------------------------------------------
 
 
-def _convert_and_delete(part: Path, target: Path, progress: video.ProgressCallback) -> Path:
+def _convert_and_delete_part_file(part: Path, target: Path, progress: video_encoding.ProgressCallback) -> Path:
     """Convert a part file to the target, delete the part file, and return the path of the target."""
     suffix = target.suffix.lower()
     if suffix == film_options.MKV:
-        path = _rename_to_unused(part, target)
+        path = _rename_to_unused_path(part, target)
     else:
         draft = target.with_name(f"{target.name}.finishing{suffix}")
-        video.convert_part_file(part, draft, progress)
-        path = _rename_to_unused(draft, target)
+        video_encoding.convert_part_file(part, draft, progress)
+        path = _rename_to_unused_path(draft, target)
     remove_part_file(part)
     return path
 
 
-def _rename_to_unused(source: Path, target: Path) -> Path:
+def _rename_to_unused_path(source: Path, target: Path) -> Path:
     """Rename a file to `target`, adding a number if that name has been taken meanwhile; return the new path."""
     number = 1
     path = target
     while os.path.lexists(path):
         number += 1
         path = target.with_name(f"{target.stem}-{number}{target.suffix}")
-    rename_file_synced(
-        source, path
-    )  # raises if it fails, so that callers do not delete the only other copy of the video
+    # Raises if it fails, so that callers do not delete the only other copy of the video.
+    rename_file_synced(source, path)
     return path
 
 
-def recover_recording(part: str | os.PathLike[str], progress: video.ProgressCallback = lambda share: None) -> Path:
+def recover_recording(
+    part: str | os.PathLike[str], progress: video_encoding.ProgressCallback = lambda share: None
+) -> Path:
     """Convert the part file of an interrupted recording to the requested format.
 
     Args:
@@ -488,7 +492,7 @@ def recover_recording(part: str | os.PathLike[str], progress: video.ProgressCall
             raise ConfigError(f"{part}: it is still being recorded")
         if readable_seconds_of(file) == 0:
             raise ConfigError(f"{part}: it contains no picture")
-        return _convert_and_delete(file, target_path_of(file), progress)
+        return _convert_and_delete_part_file(file, target_path_of(file), progress)
     except (OSError, FFmpegError) as error:
         raise ConfigError(f"{part}: cannot be finished: {_error_reason_text(error)}") from None
 

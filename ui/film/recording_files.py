@@ -14,11 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.files.disk import check_file_name_lengths, shorten_file_name
-from sim.files.file_locks import lock_descriptor
-from sim.files.user_folders import config_folder
+from files.disk import check_file_name_lengths, shorten_file_name
 from sim.params import ConfigError
-from ui.film.options import MKV, MP4, VIDEO_SUFFIXES
+from sim.system.file_locks import lock_descriptor
+from sim.system.user_folders import config_folder
+from ui.film.film_options import MKV, MP4, VIDEO_SUFFIXES
 
 PART_SUFFIX = ".part.mkv"
 FOLDER_VARIABLE = "BACKMOVE_RECORDINGS"
@@ -57,7 +57,7 @@ def unused_path(path: str | os.PathLike[str], reserved: Collection[str] = ()) ->
     return candidate
 
 
-def check_is_writable(path: str | os.PathLike[str]) -> None:
+def check_path_is_writable(path: str | os.PathLike[str]) -> None:
     """Check that a file can be written, so that a problem is reported before the recording begins.
 
     Raises:
@@ -100,7 +100,7 @@ def recording_file_name(labels: Sequence[str], tick: int, suffix: str = MP4, las
 class RecordingsFolderSetting:
     """Setting of the user: the folder for recordings; None: the default folder."""
 
-    folder: Path | None = None
+    chosen_folder: Path | None = None
 
 
 FOLDER_SETTING = RecordingsFolderSetting()
@@ -114,7 +114,7 @@ def recordings_folder() -> Path:
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named)
-    return FOLDER_SETTING.folder or default_recordings_folder()
+    return FOLDER_SETTING.chosen_folder or default_recordings_folder()
 
 
 def default_recordings_folder() -> Path:
@@ -132,17 +132,17 @@ class InterruptedRecording:
     """Interrupted recording that can be finished from its part file."""
 
     part_path: Path
-    seconds: float  # length of the readable video, in seconds
-    bytes: int
+    duration_s: float  # length of the readable video, in seconds
+    byte_count: int
     written_at: float  # time of the last change, in seconds since 1970
 
     @property
-    def target(self) -> Path:
+    def target_path(self) -> Path:
         return target_path_of(self.part_path)
 
     def __str__(self) -> str:
         time_text = time.strftime("%d %B, %H:%M", time.localtime(self.written_at)).lstrip("0")
-        return f"{self.target.name}: {self.seconds:.1f} s of video, recorded on {time_text}"
+        return f"{self.target_path.name}: {self.duration_s:.1f} s of video, recorded on {time_text}"
 
 
 def interrupted_recordings(folders: Iterable[str | os.PathLike[str]] = ()) -> list[InterruptedRecording]:
@@ -152,27 +152,29 @@ def interrupted_recordings(folders: Iterable[str | os.PathLike[str]] = ()) -> li
     written are omitted.
     """
     part_files = {
-        part.resolve(): None for folder in (recordings_folder(), *folders) for part in _part_files_in(Path(folder))
+        part.resolve(): None
+        for folder in (recordings_folder(), *folders)
+        for part in _part_files_in_folder(Path(folder))
     }
     part_files |= dict.fromkeys(_part_files_in_journal())
-    recordings = [recording for part in part_files if (recording := _interrupted_recording(part))]
+    recordings = [recording for part in part_files if (recording := _read_interrupted_recording(part))]
     return sorted(recordings, key=lambda recording: -recording.written_at)
 
 
-def _part_files_in(folder: Path) -> list[Path]:
+def _part_files_in_folder(folder: Path) -> list[Path]:
     with suppress(OSError):
         return sorted(folder.glob(f"*{PART_SUFFIX}"))
     return []
 
 
-def _interrupted_recording(part: Path) -> InterruptedRecording | None:
+def _read_interrupted_recording(part: Path) -> InterruptedRecording | None:
     try:
         if is_part_file_being_written(part):
             return None
         file_stat = part.stat()
     except OSError:
         return None
-    from ui.film.video import readable_seconds_of  # a late import, because the codecs are slow to load
+    from ui.film.video_encoding import readable_seconds_of  # a late import, because the codecs are slow to load
 
     seconds = readable_seconds_of(part)
     return InterruptedRecording(part, seconds, file_stat.st_size, file_stat.st_mtime) if seconds > 0 else None

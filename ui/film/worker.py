@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from agents.own_files import load_files_of_parent
 from sim.params import ConfigError
 from ui.film.film import Film, FilmCancelled, export_video, start_film
-from ui.film.messages import (
+from ui.film.worker_messages import (
     CancelFilm,
     CutToTick,
     ExportJob,
@@ -41,7 +41,7 @@ class _MessageQueue:
     """
 
     def __init__(self, pipe: BinaryIO) -> None:
-        self._pipe = pipe
+        self._message_pipe = pipe
         self._messages: queue.SimpleQueue[WorkerMessage] = queue.SimpleQueue()
         self.is_cancelled = False
         threading.Thread(target=self._read_messages, daemon=True).start()
@@ -51,7 +51,7 @@ class _MessageQueue:
         message: WorkerMessage
         try:
             while True:
-                message = pickle.load(self._pipe)
+                message = pickle.load(self._message_pipe)
                 self.is_cancelled = self.is_cancelled or isinstance(message, CancelFilm)
                 self._messages.put(message)
         except (EOFError, OSError, pickle.UnpicklingError):
@@ -74,10 +74,10 @@ class _MessageQueue:
 class _ReportSender:
     """Sender of progress reports to the window, ten times a second and at every change of phase."""
 
-    pipe: BinaryIO
+    report_pipe: BinaryIO
     report: WorkerReport = field(default_factory=WorkerReport)
     film: Film | None = None
-    end: int | None = None  # tick after the last tick of an export; None: the end of the run, or no export
+    end_tick: int | None = None  # tick after the last tick of an export; None: the end of the run, or no export
     _last_report: WorkerReport | None = None  # last report sent; an equal report is not sent again
 
     def __post_init__(self) -> None:
@@ -93,22 +93,27 @@ class _ReportSender:
         """Apply changes to the report, and send it if it differs from the last report sent."""
         with self._lock:
             if self.film is not None and not self.report.is_done:
-                self.report = replace(self.report, **self._progress_fields(self.film))
+                self.report = replace(self.report, **self._report_fields_of_film(self.film))
             # `changes` are applied last, so that path and size of the finished file replace those of the part file
             self.report = replace(self.report, **changes)
             if self.report != self._last_report:
                 self._last_report = self.report
                 with contextlib.suppress(OSError):  # the window may have closed the pipe
-                    self.pipe.write(json.dumps(asdict(self.report)).encode() + b"\n")
-                    self.pipe.flush()
+                    self.report_pipe.write(json.dumps(asdict(self.report)).encode() + b"\n")
+                    self.report_pipe.flush()
 
-    def _progress_fields(self, film: Film) -> dict[str, Any]:
+    def _report_fields_of_film(self, film: Film) -> dict[str, Any]:
         """Return the fields of the report that depend on the progress of the film."""
         status = film.recorder.status
-        fields = {"frames": status.frames, "seconds": status.seconds, "bytes": status.bytes, "tick": film.shown_tick}
+        fields = {
+            "frames": status.frame_count,
+            "seconds": status.duration_s,
+            "bytes": status.byte_count,
+            "tick": film.shown_tick,
+        }
         if self.report.phase == "filming":
-            fields["share"] = min(1.0, film.tick / self.end) if self.end else 0.0
-        return {**fields, "path": str(film.recorder.target)}
+            fields["share"] = min(1.0, film.tick / self.end_tick) if self.end_tick else 0.0
+        return {**fields, "path": str(film.recorder.target_path)}
 
     def on_conversion_progress(self, share: float) -> None:
         """Store the progress of converting the file, from 0 to 1; the reporting thread sends it."""
@@ -143,14 +148,14 @@ def main() -> int:
 
 def _record_run(job: FilmJob, inbox: _MessageQueue, reporter: _ReportSender) -> None:
     """Record the run of the window, following its messages, until the window stops or cancels the recording."""
-    film = start_film(job.replay, job.path, job.tick, job.options, job.look, _codec_thread_count())
+    film = start_film(job.replay_spec, job.path, job.tick, job.film_options, job.appearance, _codec_thread_count())
     film.is_cancelled = lambda: inbox.is_cancelled
     reporter.film = film
     reporter.send_report(phase="filming")
     try:
         for message in inbox.messages_until_stop(REPORT_INTERVAL_S):
             if message is not None:
-                _apply_message(film, message)
+                _apply_window_message(film, message)
             if film.recorder.status.problem:
                 break  # report the failure at once, not only when the user stops the recording
     except BaseException:
@@ -171,27 +176,27 @@ def _codec_thread_count() -> int:
     return max(1, min(MAX_THREADS, (os.cpu_count() or 2) - 1))
 
 
-def _apply_message(film: Film, message: WorkerMessage) -> None:
+def _apply_window_message(film: Film, message: WorkerMessage) -> None:
     """Apply a message of the window to the film: change the run, film up to a tick, cut, or change the view."""
     match message:
         case LoadAgentFiles(files):
             load_files_of_parent(files)
         case ReplaceRun(replay, tick, is_same_run):
             film.continue_with_replay(
-                replace(replay, scenario=film.rerun.replay.scenario) if is_same_run else replay, tick
+                replace(replay, scenario=film.rerun.replay_spec.scenario) if is_same_run else replay, tick
             )
         case FilmUntilTick(tick):
             film.film_until_tick(tick)
         case CutToTick(tick):
             film.cut_to_tick(tick)
         case SetViewSettings(look):
-            film.set_view_settings(look)
+            film.change_view_settings(look)
 
 
 def _record_tick_range(job: ExportJob, inbox: _MessageQueue, reporter: _ReportSender) -> None:
     """Record a range of ticks until the range is complete or the window cancels the export."""
-    reporter.end = job.ticks[1]
-    threading.Thread(target=_listen_for_cancel, args=(inbox,), daemon=True).start()
+    reporter.end_tick = job.tick_range[1]
+    threading.Thread(target=_wait_for_cancel_message, args=(inbox,), daemon=True).start()
 
     def told(film: Film) -> None:
         if reporter.film is None:
@@ -200,11 +205,11 @@ def _record_tick_range(job: ExportJob, inbox: _MessageQueue, reporter: _ReportSe
 
     try:
         done = export_video(
-            job.replay,
+            job.replay_spec,
             job.path,
-            job.ticks,
-            job.options,
-            job.look,
+            job.tick_range,
+            job.film_options,
+            job.appearance,
             told=told,
             finishing=reporter.on_conversion_progress,
             is_cancelled=lambda: inbox.is_cancelled,
@@ -212,10 +217,12 @@ def _record_tick_range(job: ExportJob, inbox: _MessageQueue, reporter: _ReportSe
     except FilmCancelled:
         reporter.done(is_cancelled=True)
         return
-    reporter.done(path=str(done.path), bytes=done.bytes, frames=done.frames, seconds=done.duration_s, share=1.0)
+    reporter.done(
+        path=str(done.path), bytes=done.byte_count, frames=done.frame_count, seconds=done.duration_s, share=1.0
+    )
 
 
-def _listen_for_cancel(inbox: _MessageQueue) -> None:
+def _wait_for_cancel_message(inbox: _MessageQueue) -> None:
     """Wait for a message that cancels the export, in a thread.
 
     An export continues after `StopFilm`, which also arrives if the window closes.

@@ -7,7 +7,7 @@ finishes the file. If the worker is more than 300 frames behind the window, the 
     handle = WorkerHandle.start_recording(path, session, options, look)
     handle.send_window_changes(session, look)    call once for every frame of the window
     handle.must_simulation_wait                  whether the next tick has to wait for the worker
-    handle.stop_recording()                      the worker finishes the file; `report.is_done` is True after that
+    handle.stop_recording()                      the worker finishes the file; `last_report.is_done` is True after that
     handle = WorkerHandle.start_export(path, replay, (0, 200), options, look)
 
 The code of the worker process is in ui/film/worker.py.
@@ -25,7 +25,9 @@ from dataclasses import replace
 
 from agents.own_files import loaded_files_json
 from ui import subprocesses
-from ui.film.messages import (
+from ui.film.film_options import FilmOptions
+from ui.film.replay import ReplaySpec, branch_states_at_start, replay_spec_of_run
+from ui.film.worker_messages import (
     CancelFilm,
     CutToTick,
     ExportJob,
@@ -38,8 +40,6 @@ from ui.film.messages import (
     WorkerMessage,
     WorkerReport,
 )
-from ui.film.options import FilmOptions
-from ui.film.replay import ReplaySpec, branch_states_at_start, replay_spec_of_run
 from ui.model.appearance import Appearance
 from ui.model.session import Session
 
@@ -55,25 +55,24 @@ class WorkerHandle:
     """Handle of one worker process that records a video: its pipes, and its latest progress report."""
 
     def __init__(self, job: FilmJob | ExportJob) -> None:
-        self.report = WorkerReport(path=job.path)
-        self.options = job.options
+        self.last_report = WorkerReport(path=job.path)
+        self.film_options = job.film_options
         self.is_stopping = False
-        self._replay, self._look = job.replay, job.look
+        self._sent_replay_spec, self._sent_appearance = job.replay_spec, job.appearance
         # first: tick sent to the worker last; second: tick at which the video starts or continues after the last cut
-        self._sent_tick = self._segment_start = job.tick if isinstance(job, FilmJob) else 0
-        self._run: object = None  # branch tree of the followed run; another object means another run
+        self._sent_tick = self._segment_start_tick = job.tick if isinstance(job, FilmJob) else 0
+        self._followed_branch_tree: object = None  # branch tree of the followed run; another object means another run
         self._is_seek_next = False  # whether the next change of the tick is a seek, whose ticks are not filmed
         self._known_agent_files = loaded_files_json()  # files of user-defined agents that the worker knows
         self._error_lines: deque[str] = deque(maxlen=_MAX_ERROR_LINES)  # last lines of the worker's standard error
-        self._outbox: queue.SimpleQueue[WorkerMessage | None] = (
-            queue.SimpleQueue()
-        )  # messages to send; None ends the thread
-        self._process = _start_worker_process()
-        self._threads = [
+        # Messages to send; None ends the thread.
+        self._outgoing_messages: queue.SimpleQueue[WorkerMessage | None] = queue.SimpleQueue()
+        self._worker_process = _start_worker_process()
+        self._pipe_threads = [
             threading.Thread(target=work, name=f"studio {work.__name__}", daemon=True)
             for work in (self._write_messages, self._read_reports, self._collect_error_lines)
         ]
-        for thread in self._threads:
+        for thread in self._pipe_threads:
             thread.start()
         self._queue_message(job)
 
@@ -91,7 +90,7 @@ class WorkerHandle:
         """
         replay = replay_spec_of_run(session.run)
         handle = cls(FilmJob(os.path.abspath(path), replay, session.run.max_shown_tick, options, appearance))
-        handle._run = session.run.tree
+        handle._followed_branch_tree = session.run.branch_tree
         return handle
 
     @classmethod
@@ -118,16 +117,16 @@ class WorkerHandle:
 
     def send_window_changes(self, session: Session, appearance: Appearance) -> None:
         """Send the worker all changes of the run, the view settings and the tick since the last call."""
-        if self.is_stopping or self.report.is_done or session.run.is_seeking:
+        if self.is_stopping or self.last_report.is_done or session.run.is_seeking:
             return
         tick = session.run.max_shown_tick
         self._send_run_changes(session, tick)
-        if appearance != self._look:
-            self._look = appearance
+        if appearance != self._sent_appearance:
+            self._sent_appearance = appearance
             self._queue_message(SetViewSettings(appearance))
         if tick < self._sent_tick or (self._is_seek_next and tick != self._sent_tick):
             self._queue_message(CutToTick(tick))
-            self._segment_start = tick
+            self._segment_start_tick = tick
         elif tick > self._sent_tick:
             self._queue_message(FilmUntilTick(tick))
         self._sent_tick, self._is_seek_next = tick, False
@@ -140,14 +139,19 @@ class WorkerHandle:
         ) != self._known_agent_files:  # sent before the commands, which may add agents of the new files
             self._known_agent_files = named
             self._queue_message(LoadAgentFiles(named))
-        if session.run.tree is not self._run:
-            self._run = session.run.tree
-            self._replay = replay_spec_of_run(session.run)
-            self._queue_message(ReplaceRun(self._replay, tick, is_same_run=False))
-            self._sent_tick = self._segment_start = tick
-        elif states != self._replay.branches or session.run.front != self._replay.focused:
-            self._replay = replace(self._replay, branches=states, focused=session.run.front)
-            self._queue_message(ReplaceRun(replace(self._replay, scenario=None), tick, is_same_run=True))  # type: ignore[arg-type]
+        if session.run.branch_tree is not self._followed_branch_tree:
+            self._followed_branch_tree = session.run.branch_tree
+            self._sent_replay_spec = replay_spec_of_run(session.run)
+            self._queue_message(ReplaceRun(self._sent_replay_spec, tick, is_same_run=False))
+            self._sent_tick = self._segment_start_tick = tick
+        elif (
+            states != self._sent_replay_spec.branch_states
+            or session.run.focused_branch_number != self._sent_replay_spec.focused_branch_number
+        ):
+            self._sent_replay_spec = replace(
+                self._sent_replay_spec, branch_states=states, focused_branch_number=session.run.focused_branch_number
+            )
+            self._queue_message(ReplaceRun(replace(self._sent_replay_spec, scenario=None), tick, is_same_run=True))  # type: ignore[arg-type]
 
     def cut_at_next_seek(self) -> None:
         """Make a cut in the video at the next change of the tick, which is a seek: its ticks are not filmed."""
@@ -156,13 +160,13 @@ class WorkerHandle:
     @property
     def frames_behind(self) -> int:
         """Return the number of frames by which the worker is behind the window."""
-        ticks = self._sent_tick - max(self._segment_start, self.report.tick)
-        return max(0, int(ticks / self.options.ticks_per_frame))
+        ticks = self._sent_tick - max(self._segment_start_tick, self.last_report.tick)
+        return max(0, int(ticks / self.film_options.ticks_per_frame))
 
     @property
     def must_simulation_wait(self) -> bool:
         """Return whether the simulation should wait because the worker is too far behind."""
-        return not (self.report.is_done or self.is_stopping) and self.frames_behind > MAX_FRAMES_BEHIND
+        return not (self.last_report.is_done or self.is_stopping) and self.frames_behind > MAX_FRAMES_BEHIND
 
     def stop_recording(self) -> None:
         """Tell the worker to film up to the current tick, and to finish the file in the background."""
@@ -178,17 +182,17 @@ class WorkerHandle:
     def close(self) -> None:
         """Close the connection to the worker, which finishes its file by itself, even after this process has ended."""
         self.stop_recording()
-        self._outbox.put(None)
-        self._threads[0].join(_SEND_TIMEOUT_S)
+        self._outgoing_messages.put(None)
+        self._pipe_threads[0].join(_SEND_TIMEOUT_S)
 
     def reap_process(self) -> bool:
         """Return whether the worker process has ended, without waiting for it; if it has ended, close its pipes."""
-        if self._process.poll() is None:
+        if self._worker_process.poll() is None:
             return False
         self._close_pipes()
         return True
 
-    def wait(self, seconds: float | None = None) -> WorkerReport:
+    def wait_until_done(self, seconds: float | None = None) -> WorkerReport:
         """Wait until the file is finished. Tests and commands use this, but not the window, which must not block.
 
         Args:
@@ -198,18 +202,18 @@ class WorkerHandle:
             The last report, also after a timeout.
         """
         try:
-            self._process.wait(seconds)
+            self._worker_process.wait(seconds)
         except subprocess.TimeoutExpired:
-            return self.report
-        for thread in self._threads[1:]:
+            return self.last_report
+        for thread in self._pipe_threads[1:]:
             thread.join(_JOIN_TIMEOUT_S)
         self._close_pipes()
-        return self.report
+        return self.last_report
 
     def _close_pipes(self) -> None:
-        self._outbox.put(None)
-        self._threads[0].join(_JOIN_TIMEOUT_S)
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+        self._outgoing_messages.put(None)
+        self._pipe_threads[0].join(_JOIN_TIMEOUT_S)
+        for pipe in (self._worker_process.stdin, self._worker_process.stdout, self._worker_process.stderr):
             with contextlib.suppress(OSError):
                 assert pipe is not None
                 pipe.close()
@@ -218,35 +222,35 @@ class WorkerHandle:
 
     def _queue_message(self, message: WorkerMessage) -> None:
         """Queue a message for the worker, which a thread then sends."""
-        self._outbox.put(message)
+        self._outgoing_messages.put(message)
 
     def _write_messages(self) -> None:
         """Send queued messages to the worker, in a thread, because sending a large map would delay a frame."""
-        pipe = self._process.stdin
+        pipe = self._worker_process.stdin
         assert pipe is not None
         with contextlib.suppress(OSError):
-            while (message := self._outbox.get()) is not None:
+            while (message := self._outgoing_messages.get()) is not None:
                 pickle.dump(message, pipe, protocol=5)
                 pipe.flush()
             pipe.close()
 
     def _read_reports(self) -> None:
         """Read the reports of the worker, in a thread; create an error report if the worker ends unexpectedly."""
-        pipe = self._process.stdout
+        pipe = self._worker_process.stdout
         assert pipe is not None
         for line in pipe:
             with contextlib.suppress(ValueError, TypeError):
-                self.report = WorkerReport(**json.loads(line))
-        code = self._process.wait()
-        if not self.report.is_done:
-            self._threads[2].join(_JOIN_TIMEOUT_S)
+                self.last_report = WorkerReport(**json.loads(line))
+        code = self._worker_process.wait()
+        if not self.last_report.is_done:
+            self._pipe_threads[2].join(_JOIN_TIMEOUT_S)
             last = next((line for line in reversed(self._error_lines) if line.strip()), f"code {code}")
-            problem = f"{self.report.path}: the recording ended unexpectedly: {last.strip()}"
-            self.report = replace(self.report, phase="done", problem=problem)
+            problem = f"{self.last_report.path}: the recording ended unexpectedly: {last.strip()}"
+            self.last_report = replace(self.last_report, phase="done", problem=problem)
 
     def _collect_error_lines(self) -> None:
         """Keep the last lines of the worker's standard error for an error message, in a thread."""
-        pipe = self._process.stderr
+        pipe = self._worker_process.stderr
         assert pipe is not None
         for line in pipe:
             self._error_lines.append(line.decode(errors="replace"))

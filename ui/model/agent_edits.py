@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 
 from agents.own_files import with_pinned_version
-from sim import commands
-from sim.commands import AgentConfig, Command
+from sim import world_commands
 from sim.params import ConfigError, Value
 from sim.walker import Walker
+from sim.world_commands import AgentConfig, Command
 from ui.model.panel_keys import PanelKey
 from ui.model.session import Session
 
@@ -44,7 +44,7 @@ def _call_when_data_prepared(session: Session, config: AgentConfig, on_prepared:
         world.check_agent_count()
         world.check_agent_config(config)
     except ConfigError as error:
-        session.user_messages.until_next_edit.extend(error.problems)
+        session.user_messages.messages_until_next_edit.extend(error.problems)
         return False
     session.call_when_prepared((config,), world.grid, on_prepared)
     return True
@@ -52,9 +52,9 @@ def _call_when_data_prepared(session: Session, config: AgentConfig, on_prepared:
 
 def _add_agent_to_run(session: Session, config: AgentConfig) -> None:
     """Add an agent to the run, as one undo entry."""
-    with session.history.combine_actions():
-        session.do(commands.AddAgent(with_pinned_version(config)))
-        session.focus(PanelKey(session.run.front, session.run.world.walkers[-1].id))
+    with session.undo_history.combine_actions():
+        session.submit_command(world_commands.AddAgent(with_pinned_version(config)))
+        session.focus_panel(PanelKey(session.run.focused_branch_number, session.run.world.walkers[-1].id))
 
 
 def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None] = _do_nothing) -> bool:
@@ -69,36 +69,36 @@ def replace_agent(session: Session, key: PanelKey, config: AgentConfig, then: Ca
     Returns:
         False if the configuration of the new agent is not valid; the user then sees a message.
     """
-    session.focus(key)
+    session.focus_panel(key)
     return _call_when_data_prepared(session, config, partial(_replace_agent_in_run, session, key, config, then))
 
 
 def _replace_agent_in_run(session: Session, key: PanelKey, config: AgentConfig, then: Callable[[], None]) -> None:
     """Replace the agent of a panel by a new one, as one undo entry, and call `then` afterwards."""
-    session.focus(key)
+    session.focus_panel(key)
     index, old_agent = session.panel_index(key), session.focused_walker
     with session.combine_actions(f"{old_agent.label if old_agent else 'an agent'} replaced"):
         _add_agent_to_run(session, config)
         new = session.focused_key
-        session.do(commands.RemoveAgent(key.agent))
-        _move_panel_to(session, new, index)
-        session.focus(new)
+        session.submit_command(world_commands.RemoveAgent(key.agent))
+        _move_panel_to_index(session, new, index)
+        session.focus_panel(new)
     then()
 
 
 def remove_agent(session: Session, key: PanelKey) -> None:
-    session.focus(key)
-    session.do(_command_for_panel(session, key, commands.RemoveAgent(key.agent)))
+    session.focus_panel(key)
+    session.submit_command(_command_for_panel(session, key, world_commands.RemoveAgent(key.agent)))
 
 
 # --- parameters, budgets, goals -------------------------------------------------------------------
 
 
-def _command_for_panel(session: Session, key: PanelKey, command: commands.GroupCommand) -> Command:
+def _command_for_panel(session: Session, key: PanelKey, command: world_commands.GroupCommand) -> Command:
     """Return the command for the agent of a panel, or for all agents if the panel shows a crowd."""
-    walker = session.run.walker(key)
+    walker = session.run.walker_of_panel(key)
     group = walker.config.group if walker else ""
-    return commands.ApplyToGroup(group, replace(command, agent=0)) if group else command
+    return world_commands.ApplyToGroup(group, replace(command, agent=0)) if group else command
 
 
 def set_agent_param(
@@ -113,37 +113,37 @@ def set_agent_param(
         value: New value.
         then: Callback after the change, and also if the value is not valid.
     """
-    session.focus(key)
-    walker = session.run.walker(key)
+    session.focus_panel(key)
+    walker = session.run.walker_of_panel(key)
     param = walker.spec.param(name) if walker else None
     if walker is None or param is None:
         return
     try:
         legal = param.parse_value(value, f"{walker.label}: {name}")
     except ConfigError as error:
-        session.user_messages.until_next_edit.extend(error.problems)
+        session.user_messages.messages_until_next_edit.extend(error.problems)
         then()
         return
     if legal != walker.params[name]:
         config = replace(walker.config, params={**walker.params, name: legal})
         session.call_when_prepared(
-            (config,), session.run.world.grid, partial(_set_param_of_prepared_agent, session, key, name, legal, then)
+            (config,), session.run.world.grid, partial(_set_param_after_preparation, session, key, name, legal, then)
         )
 
 
-def _set_param_of_prepared_agent(
+def _set_param_after_preparation(
     session: Session, key: PanelKey, name: str, value: Value, then: Callable[[], None]
 ) -> None:
-    session.focus(key)
-    session.do(_command_for_panel(session, key, commands.SetParam(key.agent, name, value)))
+    session.focus_panel(key)
+    session.submit_command(_command_for_panel(session, key, world_commands.SetParam(key.agent, name, value)))
     then()
 
 
 def set_agent_budget(session: Session, key: PanelKey, budget: int | None) -> None:
     """Give an agent its own budget (expansions per tick); None makes it use the shared budget again."""
-    session.focus(key)
-    walker = session.run.walker(key)
-    command = _command_for_panel(session, key, commands.SetBudget(budget, key.agent))
+    session.focus_panel(key)
+    walker = session.run.walker_of_panel(key)
+    command = _command_for_panel(session, key, world_commands.SetBudget(budget, key.agent))
     submit_budget_if_accepted(session, [walker] if walker else [], budget or session.run.world.budget, command)
 
 
@@ -152,15 +152,15 @@ def submit_budget_if_accepted(session: Session, agents: Iterable[Walker], budget
     problems = ((walker, walker.spec.check_budget(budget, walker.params)) for walker in agents)
     refusal = next((f"{walker.label}: {problem}" for walker, problem in problems if problem), "")
     if refusal:
-        session.user_messages.until_next_edit.append(refusal)
+        session.user_messages.messages_until_next_edit.append(refusal)
     else:
-        session.do(command)
+        session.submit_command(command)
 
 
 def move_agent_goal(session: Session, key: PanelKey, cell: int) -> None:
     """Give the agent of a panel its own goal; in the panel of a crowd, give all its agents the same goal."""
-    session.focus(key)
-    session.do(_command_for_panel(session, key, commands.MoveGoal(cell, key.agent)))
+    session.focus_panel(key)
+    session.submit_command(_command_for_panel(session, key, world_commands.MoveGoal(cell, key.agent)))
 
 
 # --- names and panels -----------------------------------------------------------------------------
@@ -168,27 +168,27 @@ def move_agent_goal(session: Session, key: PanelKey, cell: int) -> None:
 
 def agent_label(session: Session, key: PanelKey) -> str:
     """Return the label of the agent of a panel."""
-    walker = session.run.walker(key)
-    return "" if walker is None else session.run.tree[key.branch].timeline.labels_of_agents([walker])[0]
+    walker = session.run.walker_of_panel(key)
+    return "" if walker is None else session.run.branch_tree[key.branch].timeline.labels_of_agents([walker])[0]
 
 
 def rename_agent(session: Session, key: PanelKey, label: str) -> None:
     """Set the label of an agent; an empty one restores the name of its algorithm."""
-    session.focus(key)
-    walker, before = session.run.walker(key), agent_label(session, key)
+    session.focus_panel(key)
+    walker, before = session.run.walker_of_panel(key), agent_label(session, key)
     if walker is not None and not walker.config.group and label != before:
         with session.combine_actions(f"{before} renamed to {label or walker.spec.name}"):
-            session.do(commands.RenameAgent(walker.id, "" if label == walker.spec.name else label))
+            session.submit_command(world_commands.RenameAgent(walker.id, "" if label == walker.spec.name else label))
 
 
-def move_panel(session: Session, key: PanelKey, positions: int) -> None:
+def move_panel_by_positions(session: Session, key: PanelKey, positions: int) -> None:
     """Move a panel by some positions in the display order. The simulation does not depend on that order."""
-    walker = session.run.walker(key)
+    walker = session.run.walker_of_panel(key)
     with session.combine_actions(f"{walker.label if walker else 'a panel'} moved"):
-        _move_panel_to(session, key, max(0, session.panel_index(key) + positions))
+        _move_panel_to_index(session, key, max(0, session.panel_index(key) + positions))
 
 
-def _move_panel_to(session: Session, key: PanelKey, index: int) -> None:
+def _move_panel_to_index(session: Session, key: PanelKey, index: int) -> None:
     """Move a panel to an index in the display order, or to the end if there are fewer panels."""
     others = [panel.key for panel in session.run.panels if panel.key != key]
     session.run.order_panels([*others[:index], key, *others[index:]])

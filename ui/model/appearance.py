@@ -20,10 +20,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sim.files.session import FOCUSED_AGENT_KEY, PANEL_ORDER_KEY, SHOWN_BRANCHES_KEY, panels_of_view
+from files.session import FOCUSED_AGENT_KEY, PANEL_ORDER_KEY, SHOWN_BRANCHES_KEY, panels_of_view
 from sim.params import ConfigError, Param, did_you_mean_hint, value_as_in_files
 from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, camera_fitting_map
-from ui.model.layers import HeatSetting, LayerState
+from ui.model.layer_state import HeatSetting, LayerState
 from ui.model.panel_keys import PanelKey
 from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, SPEED, THEME
 
@@ -34,11 +34,8 @@ CAMERA_CELLS = Param("cells", float, 64.0, "cells that fit into the shorter side
 REGION_LEVEL = Param("region_level", int, 0, "level of the regions drawn; 0: that of each agent", 0, 30)
 
 VIEW_KEYS = ("theme", "layers", "heat", "region_level", "camera", "cameras", "scale", "sidebar", "speed")
-SESSION_VIEW_KEYS = (
-    SHOWN_BRANCHES_KEY,
-    FOCUSED_AGENT_KEY,
-    PANEL_ORDER_KEY,
-)  # keys that a session adds to the `view` (ui/model/session_saving.py)
+# Keys that a session adds to the `view` (ui/model/session_saving.py).
+SESSION_VIEW_KEYS = SHOWN_BRANCHES_KEY, FOCUSED_AGENT_KEY, PANEL_ORDER_KEY
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class MapPart:
         zoom = min(MAX_ZOOM, max(MIN_ZOOM, min(size) / self.cells))
         if zoom >= 3.0:
             zoom = float(round(zoom))  # whole pixels per cell, as in the window, so that all cells have equal size
-        return Camera(zoom).centred_on(self.x, self.y, *size)
+        return Camera(zoom).centred_on_point(self.x, self.y, *size)
 
 
 def map_part_of_camera(camera: Camera, size: tuple[int, int], map_size: tuple[int, int]) -> MapPart | None:
@@ -68,30 +65,34 @@ def map_part_of_camera(camera: Camera, size: tuple[int, int], map_size: tuple[in
 class Appearance:
     """Appearance of a picture of a run: theme, layers, cameras, panels and sidebar."""
 
-    theme: str = "dark"
-    visible: Mapping[str, bool] = field(default_factory=dict)  # layer -> whether it is on, if that is not the default
-    heat: HeatSetting = field(default_factory=HeatSetting)
+    theme_name: str = "dark"
+    # Layer -> whether it is on, if that is not the default.
+    layer_visibility: Mapping[str, bool] = field(default_factory=dict)
+    heat_setting: HeatSetting = field(default_factory=HeatSetting)
     region_level: int = 0  # level of the abstraction whose regions are drawn; 0: the level that each agent uses
-    part: MapPart | None = None  # part of the map visible in every panel; None: the whole map
-    # panel -> visible part of the map, for panels that do not show `part`
-    own_parts: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)
-    follows: bool = False  # whether the camera of each panel follows its agent
-    scale: float | None = None  # factor for the size of texts and lines; None: derived from the size of the picture
-    tab: str | None = "layers"  # shown tab of the sidebar; None: no sidebar
-    order: tuple[PanelKey, ...] = ()  # keys of the first panels in display order; all other panels follow
-    front: int = 0  # index of panel A in a heat map of the difference A - B
-    only: PanelKey | None = None  # key of the one panel that is shown; None: all panels
-    speed: int = 30  # ticks a second on the speed slider, if the whole window is drawn
-    pinned: tuple[int, int] | None = None  # cell shown in the inspector
-    keys: Mapping[str, str] = field(default_factory=dict)  # command id -> keyboard key that buttons of the window show
-    mode: str | None = None  # playback state that the window shows; None: "running", until the run is over
-    left_out: frozenset[str] = frozenset()  # layers that are switched on but not drawn on the maps
+    shared_map_part: MapPart | None = None  # part of the map visible in every panel; None: the whole map
+    # panel -> visible part of the map, for panels that do not show `shared_map_part`
+    map_part_by_panel: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)
+    is_following_agents: bool = False  # whether the camera of each panel follows its agent
+    text_scale: float | None = (
+        None  # factor for the size of texts and lines; None: derived from the size of the picture
+    )
+    sidebar_tab: str | None = "layers"  # shown tab of the sidebar; None: no sidebar
+    panel_order: tuple[PanelKey, ...] = ()  # keys of the first panels in display order; all other panels follow
+    first_compared_index: int = 0  # index of panel A in a heat map of the difference A - B
+    only_panel: PanelKey | None = None  # key of the one panel that is shown; None: all panels
+    ticks_per_second: int = 30  # ticks a second on the speed slider, if the whole window is drawn
+    pinned_cell: tuple[int, int] | None = None  # cell shown in the inspector
+    # Command id -> keyboard key that buttons of the window show.
+    key_by_command: Mapping[str, str] = field(default_factory=dict)
+    playback_state: str | None = None  # playback state that the window shows; None: "running", until the run is over
+    hidden_layers: frozenset[str] = frozenset()  # layers that are switched on but not drawn on the maps
 
     def layer_state(self) -> LayerState:
-        return LayerState(dict(self.visible), self.heat, self.region_level)
+        return LayerState(dict(self.layer_visibility), self.heat_setting, self.region_level)
 
     def map_part_for_panel(self, panel: PanelKey) -> MapPart | None:
-        return self.own_parts.get(panel, self.part)
+        return self.map_part_by_panel.get(panel, self.shared_map_part)
 
 
 # --- the view of a scenario -----------------------------------------------------------------------
@@ -117,89 +118,95 @@ def appearance_from_view(view: Mapping[str, Any], layers: Collection[str], path:
 
 class _AppearanceReader:
     def __init__(self, path: str, layers: Collection[str]) -> None:
-        self.where, self.known_layers = path, tuple(layers)
+        self.view_path, self.known_layer_keys = path, tuple(layers)
         self.problems: list[str] = []
 
     def read_appearance(self, view: Mapping[str, Any]) -> Appearance:
-        self._check_keys({key: value for key, value in view.items() if key not in SESSION_VIEW_KEYS}, VIEW_KEYS, "")
+        self._report_unknown_keys(
+            {key: value for key, value in view.items() if key not in SESSION_VIEW_KEYS}, VIEW_KEYS, ""
+        )
         base = Appearance()
-        part, follows = self._read_camera(view.get("camera", "fit"))
+        part, follows = self._read_map_part_and_follow_flag(view.get("camera", "fit"))
         return Appearance(
-            theme=self._read_value(view, THEME, base.theme),
-            visible=self._read_layers(view.get("layers", {})),
-            order=tuple(PanelKey(*pair) for pair in panels_of_view(view)),
-            heat=self._read_heat(view.get("heat", {})),
-            region_level=self._read_value(view, REGION_LEVEL, base.region_level),
-            part=part,
-            own_parts=self._read_panel_cameras(view.get("cameras", {})),
-            follows=follows,
-            scale=self._read_value(view, TEXT_SCALE, None),
-            tab=self._read_sidebar_tab(view.get("sidebar", base.tab)),
-            speed=int(self._read_value(view, SPEED, base.speed)),
+            theme_name=self._read_param_value(view, THEME, base.theme_name),
+            layer_visibility=self._read_layer_visibility(view.get("layers", {})),
+            panel_order=tuple(PanelKey(*pair) for pair in panels_of_view(view)),
+            heat_setting=self._read_heat_setting(view.get("heat", {})),
+            region_level=self._read_param_value(view, REGION_LEVEL, base.region_level),
+            shared_map_part=part,
+            map_part_by_panel=self._read_panel_cameras(view.get("cameras", {})),
+            is_following_agents=follows,
+            text_scale=self._read_param_value(view, TEXT_SCALE, None),
+            sidebar_tab=self._read_sidebar_tab(view.get("sidebar", base.sidebar_tab)),
+            ticks_per_second=int(self._read_param_value(view, SPEED, base.ticks_per_second)),
         )
 
-    def _check_keys(self, data: Mapping[str, Any], known: tuple[str, ...], path: str) -> None:
+    def _report_unknown_keys(self, data: Mapping[str, Any], known: tuple[str, ...], path: str) -> None:
         self.problems += [
-            f"{self.where}{path}.{key}: no such key{did_you_mean_hint(key, known)}" for key in data if key not in known
+            f"{self.view_path}{path}.{key}: no such key{did_you_mean_hint(key, known)}"
+            for key in data
+            if key not in known
         ]
 
     def _read_mapping(self, data: Any, path: str) -> Mapping[str, Any]:
         if isinstance(data, dict):
             return data
-        self.problems.append(f"{self.where}{path}: expected a mapping, got {value_as_in_files(data)}")
+        self.problems.append(f"{self.view_path}{path}: expected a mapping, got {value_as_in_files(data)}")
         return {}
 
-    def _read_value(self, data: Mapping[str, Any], param: Param, default: Any, path: str = "") -> Any:
+    def _read_param_value(self, data: Mapping[str, Any], param: Param, default: Any, path: str = "") -> Any:
         if param.name not in data:
             return default
         try:
-            return param.parse_value(data[param.name], f"{self.where}{path}.{param.name}")
+            return param.parse_value(data[param.name], f"{self.view_path}{path}.{param.name}")
         except ConfigError as error:
             self.problems += error.problems
             return default
 
-    def _read_layers(self, data: Any) -> dict[str, bool]:
+    def _read_layer_visibility(self, data: Any) -> dict[str, bool]:
         layers = self._read_mapping(data, ".layers")
-        self._check_keys(layers, self.known_layers, ".layers")
-        params = {key: Param(key, bool, True, "") for key in layers if key in self.known_layers}
-        return {key: bool(self._read_value(layers, param, True, ".layers")) for key, param in params.items()}
+        self._report_unknown_keys(layers, self.known_layer_keys, ".layers")
+        params = {key: Param(key, bool, True, "") for key in layers if key in self.known_layer_keys}
+        return {key: bool(self._read_param_value(layers, param, True, ".layers")) for key, param in params.items()}
 
-    def _read_heat(self, data: Any) -> HeatSetting:
+    def _read_heat_setting(self, data: Any) -> HeatSetting:
         if isinstance(data, str):
             data = {"kind": data}
         heat, base = self._read_mapping(data, ".heat"), HeatSetting()
-        self._check_keys(heat, ("kind", "is_log", "colours"), ".heat")
+        self._report_unknown_keys(heat, ("kind", "is_log", "colours"), ".heat")
         return HeatSetting(
-            self._read_value(heat, HEAT_KIND, base.kind, ".heat"),
-            self._read_value(heat, HEAT_IS_LOG, base.is_log, ".heat"),
-            self._read_value(heat, HEAT_COLOURS, base.colours, ".heat"),
+            self._read_param_value(heat, HEAT_KIND, base.kind, ".heat"),
+            self._read_param_value(heat, HEAT_IS_LOG, base.is_log, ".heat"),
+            self._read_param_value(heat, HEAT_COLOURS, base.colour_map, ".heat"),
         )
 
     def _read_panel_cameras(self, data: Any) -> dict[PanelKey, MapPart | None]:
         cameras = self._read_mapping(data, ".cameras")
         wrong = [key for key in cameras if not str(key).isdecimal()]
         self.problems += [
-            f"{self.where}.cameras: expected the number of a panel, got {value_as_in_files(key)}" for key in wrong
+            f"{self.view_path}.cameras: expected the number of a panel, got {value_as_in_files(key)}" for key in wrong
         ]
         return {
-            _panel_key_of_number(int(k)): self._read_camera(part, f".cameras.{k}")[0]
+            _panel_key_of_number(int(k)): self._read_map_part_and_follow_flag(part, f".cameras.{k}")[0]
             for k, part in cameras.items()
             if k not in wrong
         }
 
-    def _read_camera(self, data: Any, path: str = ".camera") -> tuple[MapPart | None, bool]:
+    def _read_map_part_and_follow_flag(self, data: Any, path: str = ".camera") -> tuple[MapPart | None, bool]:
         if data in ("fit", "follow"):
             return None, data == "follow"
         if not isinstance(data, dict):
             wanted = "fit, follow, or a part of the map such as {x: 48, y: 40, cells: 60}"
-            self.problems.append(f"{self.where}{path}: expected {wanted}, got {value_as_in_files(data)}")
+            self.problems.append(f"{self.view_path}{path}: expected {wanted}, got {value_as_in_files(data)}")
             return None, False
-        self._check_keys(data, ("x", "y", "cells", "follow"), path)
-        follows = bool(self._read_value(data, Param("follow", bool, False, ""), False, path))
+        self._report_unknown_keys(data, ("x", "y", "cells", "follow"), path)
+        follows = bool(self._read_param_value(data, Param("follow", bool, False, ""), False, path))
         missing = [key for key in ("x", "y", "cells") if key not in data and not (follows and key != "cells")]
-        self.problems += [f"{self.where}{path}.{key}: expected a number, got nothing" for key in missing]
-        x, y = (float(self._read_value(data, _param_with_name(CAMERA_X, key), 0.0, path)) for key in ("x", "y"))
-        return MapPart(x, y, float(self._read_value(data, CAMERA_CELLS, CAMERA_CELLS.default, path))), follows
+        self.problems += [f"{self.view_path}{path}.{key}: expected a number, got nothing" for key in missing]
+        x, y = (
+            float(self._read_param_value(data, _copy_param_with_name(CAMERA_X, key), 0.0, path)) for key in ("x", "y")
+        )
+        return MapPart(x, y, float(self._read_param_value(data, CAMERA_CELLS, CAMERA_CELLS.default, path))), follows
 
     def _read_sidebar_tab(self, data: Any) -> str | None:
         if data is False or data is None:
@@ -207,12 +214,13 @@ class _AppearanceReader:
         if data in SIDEBAR_TABS:
             return str(data)
         self.problems.append(
-            f"{self.where}.sidebar: expected false or one of {', '.join(SIDEBAR_TABS)}, got {value_as_in_files(data)}"
+            f"{self.view_path}.sidebar: expected false or one of {', '.join(SIDEBAR_TABS)}, "
+            f"got {value_as_in_files(data)}"
         )
         return None
 
 
-def _param_with_name(param: Param, name: str) -> Param:
+def _copy_param_with_name(param: Param, name: str) -> Param:
     return Param(name, param.kind, param.default, param.help, param.low, param.high)
 
 
@@ -220,29 +228,30 @@ def view_mapping_of_appearance(appearance: Appearance) -> dict[str, Any]:
     """Return an appearance as the `view` mapping of a scenario, without values that are defaults."""
     defaults = Appearance()
     view: dict[str, Any] = {}
-    if appearance.theme != defaults.theme:
-        view["theme"] = appearance.theme
-    if appearance.visible:
-        view["layers"] = dict(appearance.visible)
-    if appearance.heat != defaults.heat:
+    if appearance.theme_name != defaults.theme_name:
+        view["theme"] = appearance.theme_name
+    if appearance.layer_visibility:
+        view["layers"] = dict(appearance.layer_visibility)
+    if appearance.heat_setting != defaults.heat_setting:
         view["heat"] = {
-            "kind": appearance.heat.kind,
-            "is_log": appearance.heat.is_log,
-            "colours": appearance.heat.colours,
+            "kind": appearance.heat_setting.kind,
+            "is_log": appearance.heat_setting.is_log,
+            "colours": appearance.heat_setting.colour_map,
         }
     if appearance.region_level:
         view["region_level"] = appearance.region_level
-    if appearance.part is not None:
-        camera = _map_part_data(appearance.part)
-        view["camera"] = {**camera, "follow": True} if appearance.follows else camera
-    elif appearance.follows:
+    if appearance.shared_map_part is not None:
+        camera = _mapping_of_map_part(appearance.shared_map_part)
+        view["camera"] = {**camera, "follow": True} if appearance.is_following_agents else camera
+    elif appearance.is_following_agents:
         view["camera"] = "follow"
-    if appearance.own_parts:
+    if appearance.map_part_by_panel:
         view["cameras"] = {
-            _panel_number(key): _map_part_data(part) if part else "fit" for key, part in appearance.own_parts.items()
+            _number_of_panel_key(key): _mapping_of_map_part(part) if part else "fit"
+            for key, part in appearance.map_part_by_panel.items()
         }
-    if appearance.tab != defaults.tab:
-        view["sidebar"] = appearance.tab or False
+    if appearance.sidebar_tab != defaults.sidebar_tab:
+        view["sidebar"] = appearance.sidebar_tab or False
     return view
 
 
@@ -250,7 +259,7 @@ _PANEL_NUMBERS_PER_BRANCH = 4096
 """Offset of panel numbers per branch: in a file, the number of a panel is branch * 4096 + agent."""
 
 
-def _panel_number(key: PanelKey) -> int:
+def _number_of_panel_key(key: PanelKey) -> int:
     return key.branch * _PANEL_NUMBERS_PER_BRANCH + key.agent
 
 
@@ -258,5 +267,5 @@ def _panel_key_of_number(number: int) -> PanelKey:
     return PanelKey(*divmod(number, _PANEL_NUMBERS_PER_BRANCH))
 
 
-def _map_part_data(part: MapPart) -> dict[str, Any]:
+def _mapping_of_map_part(part: MapPart) -> dict[str, Any]:
     return {"x": round(part.x, 3), "y": round(part.y, 3), "cells": round(part.cells, 3)}

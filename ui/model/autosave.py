@@ -13,7 +13,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from sim.files.journal import Journal, delete_journal
+from files.journal import Journal, delete_journal
 from ui.model.run import Run, run_from_state
 from ui.model.session import Session
 from ui.model.session_saving import scenario_with_view
@@ -30,15 +30,16 @@ class AutosaveJournal:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.journal: Journal | None = None
-        self.left: list[Journal] = []  # suspended journals of the runs that restarts replaced, the oldest first
+        # Suspended journals of the runs that restarts replaced, the oldest first.
+        self.suspended_journals: list[Journal] = []
         self._disk_writer = _BackgroundWriter()
         self._has_reported_problem = False  # whether the user was notified of the current write error of the journal
-        self._last_progress_s = self._last_retry_s = 0.0
+        self._last_progress_write_s = self._last_retry_s = 0.0
 
     @property
     def is_journal_being_written(self) -> bool:
         """Return whether the journal is being written without errors, so that the user's actions survive a crash."""
-        return self.journal is not None and self.journal.problem is None
+        return self.journal is not None and self.journal.error_message is None
 
     def update_journal(self) -> None:
         """Bring the journal up to date; called once a frame.
@@ -47,25 +48,27 @@ class AutosaveJournal:
         file to the disk.
         """
         now = time.monotonic()
-        if self.journal is None or self.journal.tree is not self.session.run.tree:
-            self._begin_journal()
-        elif self.journal.problem and now - self._last_retry_s >= _RETRY_INTERVAL_S:
+        if self.journal is None or self.journal.branch_tree is not self.session.run.branch_tree:
+            self._begin_new_journal()
+        elif self.journal.error_message and now - self._last_retry_s >= _RETRY_INTERVAL_S:
             self._retry_journal(self.journal)
             self._last_retry_s = now
         journal = self.journal
         assert journal is not None
-        is_due = now - self._last_progress_s >= _PROGRESS_INTERVAL_S
-        self._last_progress_s = now if is_due else self._last_progress_s
-        journal.write_branch_ticks(self.session.run.shown, now=is_due)
+        is_due = now - self._last_progress_write_s >= _PROGRESS_INTERVAL_S
+        self._last_progress_write_s = now if is_due else self._last_progress_write_s
+        journal.write_branch_ticks(self.session.run.shown_branch_numbers, now=is_due)
         run = self.session.run
-        journal.write_view_state(run.shown, run.front, self.session.focused_key.agent, run.order)
+        journal.write_view_state(
+            run.shown_branch_numbers, run.focused_branch_number, self.session.focused_key.agent, run.panel_order
+        )
         if is_due and self._disk_writer.is_idle and (handle := journal.unsynced_descriptor()) is not None:
-            self._disk_writer.do(lambda: _sync_and_close_file(handle))
-        if journal.problem and not self._has_reported_problem:
+            self._disk_writer.submit_write(lambda: _sync_and_close_file(handle))
+        if journal.error_message and not self._has_reported_problem:
             self._has_reported_problem = True
             self._last_retry_s = now
-            self.session.user_messages.persistent.append(journal.problem)
-        if self.session.recovered_journals and journal.problem is None:
+            self.session.user_messages.persistent_messages.append(journal.error_message)
+        if self.session.recovered_journals and journal.error_message is None:
             self._discard_recovered_journals()
 
     def _discard_recovered_journals(self) -> None:
@@ -74,44 +77,48 @@ class AutosaveJournal:
             delete_journal(path)
         self.session.recovered_journals.clear()
 
-    def _begin_journal(self) -> None:
+    def _begin_new_journal(self) -> None:
         """Begin a journal for the open run. Suspend the previous one if undo could restore its run, else close it.
 
         The new journal is written before the old one is closed, so that a kill in between loses nothing.
         """
-        previous, self.journal = self.journal, self._new_journal(self.session.run, self.session.focused_key.agent)
+        previous, self.journal = self.journal, self._create_journal(self.session.run, self.session.focused_key.agent)
         archived_runs = self.session.archived_runs
-        if previous is not None and len(self.left) < len(archived_runs):
+        if previous is not None and len(self.suspended_journals) < len(archived_runs):
             previous.suspend_writing()
-            self.left.append(previous)
+            self.suspended_journals.append(previous)
         elif previous is not None:
             previous.close()
-        while len(self.left) > len(archived_runs):
-            self.left.pop().close()
-        for run in archived_runs[len(self.left) :]:  # a single jump in the undo history can archive several runs
-            self.left.append(self._new_journal(run_from_state(run.state), run.focused.agent))
-            self.left[-1].suspend_writing()
+        while len(self.suspended_journals) > len(archived_runs):
+            self.suspended_journals.pop().close()
+        for run in archived_runs[
+            len(self.suspended_journals) :
+        ]:  # a single jump in the undo history can archive several runs
+            self.suspended_journals.append(self._create_journal(run_from_state(run.run_state), run.focused_panel.agent))
+            self.suspended_journals[-1].suspend_writing()
 
     @staticmethod
-    def _new_journal(run: Run, agent: int) -> Journal:
+    def _create_journal(run: Run, agent: int) -> Journal:
         """Return a new journal of a run; `agent` is the focused agent of its front branch."""
-        return Journal(scenario_with_view(run, agent=agent), run.tree)
+        return Journal(scenario_with_view(run, agent=agent), run.branch_tree)
 
     def _retry_journal(self, failed: Journal) -> None:
         """Write a new journal from scratch after a failed write, and close the failed journal if that succeeds."""
-        new_journal = self._new_journal(self.session.run, self.session.focused_key.agent)
-        if new_journal.problem:
+        new_journal = self._create_journal(self.session.run, self.session.focused_key.agent)
+        if new_journal.error_message:
             new_journal.close()
             return
         self.journal = new_journal
         failed.close()
         self._has_reported_problem = False
-        self.session.user_messages.persistent.append("The journal can be written again: your actions survive a crash")
+        self.session.user_messages.persistent_messages.append(
+            "The journal can be written again: your actions survive a crash"
+        )
 
     def close(self) -> None:
-        for journal in (*self.left, *([self.journal] if self.journal else [])):
+        for journal in (*self.suspended_journals, *([self.journal] if self.journal else [])):
             journal.close()
-        self.journal, self.left = None, []
+        self.journal, self.suspended_journals = None, []
         self._discard_recovered_journals()
         self._disk_writer.close()
 
@@ -134,38 +141,38 @@ class SettingsAutosave:
             path: File of the settings; None for the user's default file.
             notify_user: Function that shows a message when writing failed.
         """
-        self.settings, self.collect, self.path, self.say = settings, collect, path, notify_user
+        self.settings, self.collect_window_settings, self.path, self.notify_user = settings, collect, path, notify_user
         self._disk_writer = _BackgroundWriter()
         self._written_settings = deepcopy(settings)
         self._last_check_s = time.monotonic()  # time of the last check whether the settings have changed
-        self._problem: str | None = None  # message of the last failed write; None after a successful one
-        self._has_reported_failure = False
+        self._write_problem: str | None = None  # message of the last failed write; None after a successful one
+        self._has_reported_write_problem = False
 
-    def save_if_changed(self) -> None:
+    def save_settings_if_changed(self) -> None:
         """Write the settings in the background if they changed; called once a frame."""
         now = time.monotonic()
-        problem = self._problem  # copied, because the background thread may change `_problem` meanwhile
+        problem = self._write_problem  # copied, because the background thread may change `_write_problem` meanwhile
         wait = _RETRY_INTERVAL_S if problem else _SETTINGS_INTERVAL_S
-        if problem and not self._has_reported_failure:
-            self.say(problem)
-        self._has_reported_failure = problem is not None
+        if problem and not self._has_reported_write_problem:
+            self.notify_user(problem)
+        self._has_reported_write_problem = problem is not None
         if now - self._last_check_s < wait or not self._disk_writer.is_idle:
             return
         self._last_check_s = now
-        self.collect()
+        self.collect_window_settings()
         if self.settings != self._written_settings:
             settings = deepcopy(self.settings)
-            self._disk_writer.do(lambda: self._write_settings(settings))
+            self._disk_writer.submit_write(lambda: self._write_settings(settings))
 
     def _write_settings(self, settings: Settings) -> None:
         """Write the settings; called in the background thread."""
-        self._problem = save_settings(settings, self.path)
-        if self._problem is None:
+        self._write_problem = save_settings(settings, self.path)
+        if self._write_problem is None:
             self._written_settings = settings
 
     def close(self) -> None:
         self._disk_writer.close()
-        self.collect()
+        self.collect_window_settings()
         save_settings(self.settings, self.path)
 
 
@@ -173,20 +180,20 @@ class _BackgroundWriter:
     """Background thread that runs one job at a time."""
 
     def __init__(self) -> None:
-        self._worker = ThreadPoolExecutor(1, "disk")
-        self._job: Future[Any] | None = None
+        self._executor = ThreadPoolExecutor(1, "disk")
+        self._last_write: Future[Any] | None = None
 
     @property
     def is_idle(self) -> bool:
-        return self._job is None or self._job.done()
+        return self._last_write is None or self._last_write.done()
 
-    def do(self, job: Callable[[], object]) -> None:
-        if self._job is not None:
-            self._job.result()  # raises the exception of the last job, if any
-        self._job = self._worker.submit(job)
+    def submit_write(self, job: Callable[[], object]) -> None:
+        if self._last_write is not None:
+            self._last_write.result()  # raises the exception of the last job, if any
+        self._last_write = self._executor.submit(job)
 
     def close(self) -> None:
-        self._worker.shutdown()
+        self._executor.shutdown()
 
 
 def _sync_and_close_file(handle: int) -> None:

@@ -19,18 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.registry import SPECS_BY_KEY
-from sim.experiments import draft as sketches
-from sim.experiments.draft import BUDGET_AXIS, ExperimentDraft, SweepAxis
-from sim.experiments.plan import params_json
-from sim.experiments.rerun import scenario_of_row, stored_specification
-from sim.experiments.run_totals import RunTotals
-from sim.experiments.statistics import SettingScore, pareto_settings
-from sim.experiments.store import DATABASE_FILE, open_store_for_reading
-from sim.files.disk import file_error_reason
-from sim.files.scenario import Scenario
-from sim.files.user_folders import delete_old_folders, state_folder
+from agents.registry import AGENT_SPECS_BY_KEY
+from experiments import draft as sketches
+from experiments.draft import BUDGET_AXIS, ExperimentDraft, SweepAxis
+from experiments.plan import params_json
+from experiments.rerun import scenario_of_row, stored_specification
+from experiments.run_totals import RunTotals
+from experiments.statistics import SettingScore, pareto_settings
+from experiments.store import DATABASE_FILE, open_store_for_reading
+from files.disk import file_error_reason
+from files.scenario import Scenario
 from sim.params import ConfigError, Value
+from sim.system.user_folders import delete_old_folders, state_folder
 from ui import subprocesses
 
 MAX_EXPERIMENT_FOLDERS = 20  # number of the latest experiment folders that are kept
@@ -44,46 +44,46 @@ _COLUMNS = (
 class SettingResults:
     """Results of one setting (agent, parameters and budget) on the problems finished so far."""
 
-    kind: str
+    agent_kind: str
     label: str
     params: Mapping[str, Value]
     budget: int
-    totals: RunTotals
-    row: int  # row number, in the results, of the run whose cost is nearest to the mean cost
+    run_totals: RunTotals
+    representative_row: int  # row number, in the results, of the run whose cost is nearest to the mean cost
 
     @property
     def name(self) -> str:
-        return self.label or SPECS_BY_KEY[self.kind].name
+        return self.label or AGENT_SPECS_BY_KEY[self.agent_kind].name
 
     @property
     def mean_cost_ratio(self) -> float:
         """Return the mean of cost / optimal; nan if no run arrived."""
-        return self.totals.cost
+        return self.run_totals.cost
 
     @property
-    def median_and_max_text(self) -> str:
+    def median_and_max_cost_ratio_text(self) -> str:
         """Return the median and maximum of cost / optimal as text."""
-        return f"median {self.totals.median_cost_ratio:.3f}, max {self.totals.max_cost_ratio:.3f}"
+        return f"median {self.run_totals.median_cost_ratio:.3f}, max {self.run_totals.max_cost_ratio:.3f}"
 
     @property
     def expansions_per_move(self) -> float:
         """Return the expansions per move of this setting, pooled over all its runs."""
-        return self.totals.expansions_per_move
+        return self.run_totals.expansions_per_move
 
     @property
     def has_always_arrived(self) -> bool:
         """Return whether the agent arrived on every problem."""
-        return self.totals.arrived_count == self.totals.run_count
+        return self.run_totals.arrived_count == self.run_totals.run_count
 
 
 def setting_name(point: SettingResults, points: Sequence[SettingResults]) -> str:
     """Return the name of a setting: its agent, and the parameters that differ from other settings of that name."""
     others = [other.params for other in points if other.name == point.name]
     differing = [name for name, value in point.params.items() if any(other.get(name) != value for other in others)]
-    return " ".join([point.name, *(f"{name}={short_value_text(point.params[name])}" for name in differing)])
+    return " ".join([point.name, *(f"{name}={short_param_value_text(point.params[name])}" for name in differing)])
 
 
-def short_value_text(value: Value) -> str:
+def short_param_value_text(value: Value) -> str:
     """Return a short text of a parameter value, for lists of settings."""
     return f"{value:g}" if isinstance(value, float) else params_json({"": value})[4:-1].strip('"')
 
@@ -92,47 +92,47 @@ class BackgroundExperiment:
     """Running or finished experiment, with the results read so far."""
 
     def __init__(self, draft: ExperimentDraft, folder: Path, process: "subprocess.Popen[bytes]") -> None:
-        self.sketch, self.folder, self.process = draft, folder, process
-        self.done, self.whole = 0, 0  # number of finished runs, and number of all runs
+        self.draft, self.experiment_folder, self.experiment_process = draft, folder, process
+        self.done, self.run_count = 0, 0  # number of finished runs, and number of all runs
         self.setting_results: list[SettingResults] = []
-        self.failures = 0
+        self.failed_run_count = 0
         self.was_cancelled = False
-        self.began_s = time.monotonic()
+        self.start_s = time.monotonic()
 
     @property
     def results_folder(self) -> Path:
-        return self.folder / "results"
+        return self.experiment_folder / "results"
 
     @property
     def is_running(self) -> bool:
-        return self.process.poll() is None
+        return self.experiment_process.poll() is None
 
     @property
     def estimated_remaining_s(self) -> float:
         """Return the estimated remaining time in seconds, if the remaining runs take as long as the finished ones."""
-        return (time.monotonic() - self.began_s) * (self.whole - self.done) / max(1, self.done)
+        return (time.monotonic() - self.start_s) * (self.run_count - self.done) / max(1, self.done)
 
     @property
     def error_output(self) -> str:
         """Return the last lines of the error output if the process failed; "" if it has not failed."""
-        if self.is_running or self.was_cancelled or self.process.returncode in (0, 1):
+        if self.is_running or self.was_cancelled or self.experiment_process.returncode in (0, 1):
             return ""
         with suppress(OSError):
-            lines = (self.folder / "log").read_text(encoding="utf-8", errors="replace").split("\n")
+            lines = (self.experiment_folder / "log").read_text(encoding="utf-8", errors="replace").split("\n")
             return "\n".join(line for line in lines if line.strip())[-400:]
         return "the process ended without a message"
 
-    def poll(self) -> bool:
+    def read_new_results(self) -> bool:
         """Read new results of the experiment from its folder, and return whether there are any."""
         if not (self.results_folder / DATABASE_FILE).is_file():
             return False
         # The file of the results may be incomplete while it is being created.
         # If the file is damaged, the process that writes it reports that.
         with suppress(ConfigError), open_store_for_reading(self.results_folder) as store:
-            before, (self.done, self.whole) = self.done, store.count()
+            before, (self.done, self.run_count) = self.done, store.progress_counts()
             if self.done != before:
-                self.setting_results = _results_by_setting(store.rows(_COLUMNS))
-                self.failures = len(store.failed_runs())
+                self.setting_results = _results_by_setting(store.iter_rows(_COLUMNS))
+                self.failed_run_count = len(store.failed_runs())
                 return True
         return False
 
@@ -140,29 +140,32 @@ class BackgroundExperiment:
         """Return the indices in `setting_results` of the Pareto-optimal settings, with respect to cost and work."""
         return pareto_settings(
             [
-                SettingScore(p.expansions_per_move, p.mean_cost_ratio, p.totals.arrived_count / p.totals.run_count)
+                SettingScore(
+                    p.expansions_per_move, p.mean_cost_ratio, p.run_totals.arrived_count / p.run_totals.run_count
+                )
                 for p in self.setting_results
             ]
         )
 
     def sweep_table(self) -> list[list[SettingResults | None]]:
         """Return the results of a sweep: a row per value of the first parameter, a column per value of the second."""
-        first, second = self.sketch.sweep
+        first, second = self.draft.sweep
         by_values = {
-            (_value_on_axis(point, first), _value_on_axis(point, second)): point for point in self.setting_results
+            (_param_value_on_axis(point, first), _param_value_on_axis(point, second)): point
+            for point in self.setting_results
         }
         return [[by_values.get((a, b)) for b in second.values] for a in first.values]
 
     def scenario_of_row(self, row: int) -> Scenario:
         """Return the scenario of the run with this row number."""
         with open_store_for_reading(self.results_folder) as store:
-            return scenario_of_row(store, stored_specification(store, SPECS_BY_KEY), row)
+            return scenario_of_row(store, stored_specification(store, AGENT_SPECS_BY_KEY), row)
 
     def cancel(self) -> None:
         """Stop the experiment; the results of finished runs are kept."""
         if self.is_running:
             self.was_cancelled = True
-            self.process.terminate()
+            self.experiment_process.terminate()
 
 
 def begin_experiment(draft: ExperimentDraft, jobs: int | None = None) -> BackgroundExperiment:
@@ -181,7 +184,7 @@ def begin_experiment(draft: ExperimentDraft, jobs: int | None = None) -> Backgro
         above.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=above))
         return _start_experiment_process(
-            folder, sketches.write_experiment_files(draft, folder, SPECS_BY_KEY), draft, jobs
+            folder, sketches.write_experiment_files(draft, folder, AGENT_SPECS_BY_KEY), draft, jobs
         )
     except OSError as error:
         raise ConfigError(f"{above}: the experiment cannot be written: {file_error_reason(error)}") from error
@@ -201,7 +204,7 @@ def _start_experiment_process(
     return BackgroundExperiment(draft, folder, process)
 
 
-def _value_on_axis(point: SettingResults, axis: SweepAxis) -> Value | None:
+def _param_value_on_axis(point: SettingResults, axis: SweepAxis) -> Value | None:
     """Return the value of a setting along an axis of a sweep; None if it has none."""
     return point.budget if axis.name == BUDGET_AXIS else point.params.get(axis.name)
 

@@ -52,7 +52,7 @@ class Camera:
         top = min(max(self.top, -0.75 * view_height), map_height - 0.25 * view_height)
         return replace(self, left=left, top=top)
 
-    def centred_on(self, x: float, y: float, width_px: int, height_px: int) -> "Camera":
+    def centred_on_point(self, x: float, y: float, width_px: int, height_px: int) -> "Camera":
         return replace(self, left=x - width_px / 2 / self.zoom, top=y - height_px / 2 / self.zoom)
 
     def centred_on_cell(self, cell: tuple[int, int], map_size: tuple[int, int], size: tuple[int, int]) -> "Camera":
@@ -61,14 +61,14 @@ class Camera:
             map_side / 2 if map_side * self.zoom <= view_side else coordinate + 0.5
             for coordinate, map_side, view_side in zip(cell, map_size, size, strict=True)
         )
-        return self.centred_on(x, y, *size)
+        return self.centred_on_point(x, y, *size)
 
 
 def camera_fitting_map(map_width: int, map_height: int, width_px: int, height_px: int) -> Camera:
     """Return the camera that shows the whole map, centred and as large as possible."""
     zoom = min(width_px / map_width, height_px / map_height)
     zoom = _zoom_snapped_to_pixels(min(MAX_ZOOM, max(MIN_ZOOM, zoom)), down=True)
-    return Camera(zoom).centred_on(map_width / 2, map_height / 2, width_px, height_px)
+    return Camera(zoom).centred_on_point(map_width / 2, map_height / 2, width_px, height_px)
 
 
 def _zoom_snapped_to_pixels(zoom: float, down: bool = False) -> float:

@@ -1,7 +1,7 @@
 """Errors of the program itself, as text for the user and as a report for its developers.
 
-A fault is an exception caused by a bug. It must not close the window: ui/safety.py catches it. This module does not use
-pygame.
+A fault is an exception caused by a bug. It must not close the window: ui/error_recovery.py catches it. This module does
+not use pygame.
 """
 
 import platform
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents import own_files
-from sim.files.disk import write_file_atomically
-from sim.files.user_folders import state_folder
+from files.disk import write_file_atomically
 from sim.params import ConfigError, escape_unprintable
-from sim.program import ROOT
+from sim.system.program import PROGRAM_FOLDER
+from sim.system.user_folders import state_folder
 from ui.model.session import Session
 
 MAX_CONSECUTIVE_FAULTS = 3
@@ -29,19 +29,19 @@ _MAX_INNERMOST_CALLS = 12  # number of innermost calls shown in a report; enough
 class Fault:
     """One error caused by a bug: what the program was doing, the error, and its traceback."""
 
-    activity: str
+    failed_activity: str
     error_text: str
     traceback_text: str
 
     @property
     def message(self) -> str:
-        return f"An internal error occurred in Backmove while {self.activity}: {self.error_text}"
+        return f"An internal error occurred in Backmove while {self.failed_activity}: {self.error_text}"
 
 
 def fault_from_exception(doing: str, error: BaseException) -> Fault:
     error_text = escape_unprintable(" ".join("".join(traceback.format_exception_only(error)).split()))
     trace = "".join(traceback.format_exception(error, limit=-_MAX_INNERMOST_CALLS))
-    return Fault(doing, error_text, trace.replace(str(ROOT), "."))
+    return Fault(doing, error_text, trace.replace(str(PROGRAM_FOLDER), "."))
 
 
 def fault_report(fault: Fault, session: Session) -> str:
@@ -63,8 +63,9 @@ def _run_description_lines(session: Session) -> list[str]:
         kinds_text = ", ".join(walker.spec.key for walker in run.world.walkers)
         grid = run.world.grid
         return [
-            f"Run: {run.scenario.title}, tick {session.tick} of {run.recorded_end}, agents {kinds_text or 'none'}",
-            f"Map: {grid.width} x {grid.height}; branches: {len(run.tree.branches)}, on screen {run.shown}",
+            f"Run: {run.scenario.title}, tick {session.tick} of {run.recorded_end_tick}, agents {kinds_text or 'none'}",
+            f"Map: {grid.width} x {grid.height}; branches: {len(run.branch_tree.branches)}, "
+            f"on screen {run.shown_branch_numbers}",
         ]
     except Exception as error:  # describing a broken run may fail as well
         return [f"Run: cannot be described: {error!r}"]
@@ -90,7 +91,7 @@ class ThreadFaults:
     """Queue of exceptions that ended background threads; the window takes them out one by one and shows them."""
 
     def __init__(self) -> None:
-        self._exceptions: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+        self._thread_exceptions: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._agent_errors: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def install_exception_hook(self) -> None:
@@ -103,7 +104,7 @@ class ThreadFaults:
         if (text := own_files.describe_user_error(hook_args.exc_value)) is not None:
             self._agent_errors.put(text)
         else:
-            self._exceptions.put(hook_args.exc_value)
+            self._thread_exceptions.put(hook_args.exc_value)
 
     def next_agent_error(self) -> str | None:
         """Return the next error in a thread that was started by a user-defined agent; None if there is none.
@@ -117,7 +118,7 @@ class ThreadFaults:
 
     def next_exception(self) -> BaseException | None:
         try:
-            return self._exceptions.get_nowait()
+            return self._thread_exceptions.get_nowait()
         except queue.Empty:
             return None
 

@@ -51,10 +51,10 @@ MIN_PANELS_WIDTH_READING = 320  # replaces MIN_PANELS_WIDTH while the sidebar sh
 class PanelBoxes:
     """Rects of the parts of one panel."""
 
-    whole: Box
-    header: Box
-    map: Box
-    hud: Box
+    panel_box: Box
+    header_box: Box
+    map_box: Box
+    hud_box: Box
     has_side_hud: bool = False  # whether the numbers are at the side of the map; otherwise they are below the map
 
 
@@ -65,10 +65,10 @@ class Layout:
     scale: float
     size: tuple[int, int]
     top_bar: Box
-    sidebar: Box | None
+    sidebar_box: Box | None
     sidebar_handle: Box | None  # None unless the sidebar is hidden and there is room for it
-    transport: Box
-    panels: tuple[PanelBoxes, ...]
+    transport_bar: Box
+    panel_boxes: tuple[PanelBoxes, ...]
 
     def to_px(self, units: float) -> int:
         """Convert design units, which are pixels at 100 %, to pixels."""
@@ -150,32 +150,36 @@ def best_panel_arrangement(
     ]
     enough = max(zooms) / EQUAL_SIZE_RATIO
     good_plans = [plan for plan, zoom in zip(plans, zooms, strict=True) if zoom >= enough]
-    return min(good_plans, key=lambda plan: (_is_header_crammed(plan[0], scale), *_defects_sort_key(plan, map_size)))
+    return min(
+        good_plans, key=lambda plan: (_is_header_crammed(plan[0], scale), *_layout_defects_sort_key(plan, map_size))
+    )
 
 
 def _legible_width_ratio(panel: PanelBoxes, scale: float) -> float:
     """Return the ratio of the panel's width to the width that its texts need, at most 1."""
-    return min(1.0, panel.whole[2] / (scale * MIN_LEGIBLE_WIDTH))
+    return min(1.0, panel.panel_box[2] / (scale * MIN_LEGIBLE_WIDTH))
 
 
 def _is_header_crammed(panel: PanelBoxes, scale: float) -> bool:
     """Return whether the panel is too narrow for name and state in its one-row header."""
-    return panel.whole[2] < scale * MIN_WIDTH_FOR_ONE_HEADER_ROW and panel.header[3] <= round(HEADER_HEIGHT * scale)
+    return panel.panel_box[2] < scale * MIN_WIDTH_FOR_ONE_HEADER_ROW and panel.header_box[3] <= round(
+        HEADER_HEIGHT * scale
+    )
 
 
 def _zoom_of_whole_map(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     """Return the zoom in pixels per cell at which the panel shows the whole map."""
-    return camera_fitting_map(*map_size, panel.map[2], panel.map[3]).zoom
+    return camera_fitting_map(*map_size, panel.map_box[2], panel.map_box[3]).zoom
 
 
-def _defects_sort_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
+def _layout_defects_sort_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -> tuple[bool, bool, bool, float]:
     """Return a sort key for the defects of an arrangement of panels; smaller is better.
 
     The key says whether there are empty tiles, whether maps fill less than half of their area, and whether numbers are
     at the side of the map. Its last part is the negated room for the map.
     """
-    columns, rows = len({panel.whole[0] for panel in plan}), len({panel.whole[1] for panel in plan})
-    map_scale = min(panel.map[2] / map_size[0] + panel.map[3] / map_size[1] for panel in plan)
+    columns, rows = len({panel.panel_box[0] for panel in plan}), len({panel.panel_box[1] for panel in plan})
+    map_scale = min(panel.map_box[2] / map_size[0] + panel.map_box[3] / map_size[1] for panel in plan)
     return (
         columns * rows > len(plan),
         _filled_share_of_map_area(plan[0], map_size) < MIN_FILLED_SHARE,
@@ -187,7 +191,7 @@ def _defects_sort_key(plan: tuple[PanelBoxes, ...], map_size: tuple[int, int]) -
 def _filled_share_of_map_area(panel: PanelBoxes, map_size: tuple[int, int]) -> float:
     """Return the share of a panel's map area that the whole map fills."""
     zoom = _zoom_of_whole_map(panel, map_size)
-    return zoom * map_size[0] * zoom * map_size[1] / (panel.map[2] * panel.map[3])
+    return zoom * map_size[0] * zoom * map_size[1] / (panel.map_box[2] * panel.map_box[3])
 
 
 def panel_tiles(area: Box, count: int, columns: int, gap: int) -> list[Box]:
@@ -219,10 +223,10 @@ def _panel_with_hud_below(box: Box, scale: float, map_size: tuple[int, int]) -> 
     if height - header - hud < round(MIN_MAP_HEIGHT * scale):
         hud = min(round(SMALL_HUD_HEIGHT * scale), max(0, height - header - 40))
     return PanelBoxes(
-        whole=box,
-        header=(x, y, width, header),
-        map=(x + inset, y + header, map_width, max(1, height - header - hud)),
-        hud=(x, y + height - hud, width, hud),
+        panel_box=box,
+        header_box=(x, y, width, header),
+        map_box=(x + inset, y + header, map_width, max(1, height - header - hud)),
+        hud_box=(x, y + height - hud, width, hud),
     )
 
 
@@ -270,10 +274,10 @@ def _panel_with_side_hud(box: Box, scale: float, map_size: tuple[int, int]) -> P
     inset = max(1, round(scale))
     map_height = max(1, height - header - inset)
     return PanelBoxes(
-        whole=box,
-        header=(x, y, width, header),
-        map=(x + inset, y + header, max(1, width - side - inset), map_height),
-        hud=(x + width - side, y + header, side, height - header),
+        panel_box=box,
+        header_box=(x, y, width, header),
+        map_box=(x + inset, y + header, max(1, width - side - inset), map_height),
+        hud_box=(x + width - side, y + header, side, height - header),
         has_side_hud=True,
     )
 

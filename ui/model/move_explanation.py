@@ -29,9 +29,9 @@ class MoveExplanation:
     """Explanation of a move as text, with the cells that the text names, so that they can be marked on the map."""
 
     text: str
-    best: int = NO_CELL  # cell that the agent heads for
-    previous_best: int = NO_CELL  # cell that the agent headed for before this tick
-    fork: int = NO_CELL  # cell where the agent, walking back from parent to parent, reaches its path
+    best_cell: int = NO_CELL  # cell that the agent heads for
+    previous_best_cell: int = NO_CELL  # cell that the agent headed for before this tick
+    fork_cell: int = NO_CELL  # cell where the agent, walking back from parent to parent, reaches its path
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class _AgentMove:
     """Last move of an agent, to be explained: the agent after a tick, and what it did in that tick."""
 
     snapshot: WorldSnapshot
-    view: WalkerView
+    walker_view: WalkerView
     cell_before: int  # cell of the agent before the tick
-    row: np.void  # row of the agent's log for the tick, of dtype log.ROW
+    log_row: np.void  # row of the agent's log for the tick, of dtype log.ROW
 
     @property
     def grid(self) -> Grid:
@@ -49,31 +49,32 @@ class _AgentMove:
 
     @property
     def agent(self) -> AgentView:
-        return self.view.agent
+        return self.walker_view.agent
 
     @property
     def cell_after(self) -> int:
-        return int(self.row["cell"])
+        return int(self.log_row["cell"])
 
     @property
     def phase(self) -> int:
-        return int(self.row["phase"])
+        return int(self.log_row["phase"])
 
     @property
     def has_moved(self) -> bool:
         return self.cell_after != self.cell_before
 
     def has_event_mark(self, mark: int) -> bool:
-        return bool(int(self.row["marks"]) & mark)
+        return bool(int(self.log_row["marks"]) & mark)
 
-    def at(self, cell: int) -> str:
+    def cell_text(self, cell: int) -> str:
         return "({}, {})".format(*self.grid.xy(cell))
 
     def cell_text_with_f(self, cell: int) -> str:
         """Return a cell with its f as text, such as "(12, 30), f 93.1"; f is left out for cells without a value."""
         if self.agent.search is None or not kernels.is_known(self.agent.search, cell):
-            return self.at(cell)
-        return f"{self.at(cell)}, f {_one_decimal_text(search_values_of_cell(self.snapshot, self.view, cell)[2])}"
+            return self.cell_text(cell)
+        f = search_values_of_cell(self.snapshot, self.walker_view, cell)[2]
+        return f"{self.cell_text(cell)}, f {_one_decimal_text(f)}"
 
     def move_cost(self, a: int, b: int) -> float:
         (ax, ay), (bx, by) = self.grid.xy(a), self.grid.xy(b)
@@ -92,10 +93,10 @@ def explain_move(snapshot: WorldSnapshot, view: WalkerView, before: int) -> Move
         view: The agent in this snapshot.
         before: Cell on which the agent was when the tick began.
     """
-    if not view.rows.size or view.first_row_tick + view.rows.size != snapshot.tick:
+    if not view.log_rows.size or view.first_row_tick + view.log_rows.size != snapshot.tick:
         return MoveExplanation(_why_agent_did_nothing(view))
-    move = _AgentMove(snapshot, view, before, view.rows[-1])
-    if move.has_event_mark(log.TRIAL):
+    move = _AgentMove(snapshot, view, before, view.log_rows[-1])
+    if move.has_event_mark(log.TRIAL_BEGAN):
         return MoveExplanation(
             f"It reached the goal; trial {view.metrics.trial} begins at the start, with everything learned so far."
         )
@@ -103,9 +104,9 @@ def explain_move(snapshot: WorldSnapshot, view: WalkerView, before: int) -> Move
     if move.has_event_mark(log.RESTARTED):
         return MoveExplanation(
             f"Its search restarted in this tick. {explanation.text}",
-            explanation.best,
-            explanation.previous_best,
-            explanation.fork,
+            explanation.best_cell,
+            explanation.previous_best_cell,
+            explanation.fork_cell,
         )
     return explanation
 
@@ -114,7 +115,7 @@ def _why_agent_did_nothing(view: WalkerView) -> str:
     """Return why an agent did nothing in this tick."""
     if view.violation is not None:
         return (
-            f"It {view.violation.state_text} in tick {view.violation.tick:,}, and was stopped: "
+            f"It {view.violation.state_word} in tick {view.violation.tick:,}, and was stopped: "
             f"{view.violation.description}."
         )
     if view.status is Status.NO_PATH:
@@ -129,7 +130,7 @@ def _why_agent_did_nothing(view: WalkerView) -> str:
 def _explainer_of_move(move: _AgentMove) -> Callable[[_AgentMove], MoveExplanation]:
     if not move.has_moved:
         return _explain_staying
-    key, family = move.view.spec.key, move.view.spec.family
+    key, family = move.walker_view.spec.key, move.walker_view.spec.family
     if key in _EXPLAINER_BY_KEY:
         return _EXPLAINER_BY_KEY[key]
     return _EXPLAINER_BY_FAMILY.get(family, _explain_destination)
@@ -140,12 +141,12 @@ def _explainer_of_move(move: _AgentMove) -> Callable[[_AgentMove], MoveExplanati
 
 def _explain_staying(move: _AgentMove) -> MoveExplanation:
     best = move.agent.best
-    if move.view.status is Status.NO_PATH:
+    if move.walker_view.status is Status.NO_PATH:
         return MoveExplanation("Nothing is left to search: no path leads to the goal on this map.")
-    if move.view.status is Status.AT_GOAL:
+    if move.walker_view.status is Status.AT_GOAL:
         return MoveExplanation("It is at its goal; the next trial cannot begin, because its start is blocked.")
-    if move.view.spec.key in _STAY_TEXT_BY_KEY:
-        return MoveExplanation(_STAY_TEXT_BY_KEY[move.view.spec.key](move), best)
+    if move.walker_view.spec.key in _STAY_TEXT_BY_KEY:
+        return MoveExplanation(_STAY_TEXT_BY_KEY[move.walker_view.spec.key](move), best)
     if move.phase == log.TRACING:
         return MoveExplanation("It waits: the goal is found, and the path to it is still being traced back.")
     if move.phase == log.SEARCHING and best >= 0:
@@ -163,7 +164,7 @@ def _ribs_staying_text(move: _AgentMove) -> str:
 
 
 def _ida_staying_text(move: _AgentMove) -> str:
-    if move.view.status is Status.GAVE_UP:
+    if move.walker_view.status is Status.GAVE_UP:
         return "It has given up: there were too many paths to try."
     limit, deep = move.agent.numbers["limit"], move.agent.tracing.size
     if not deep:
@@ -178,7 +179,7 @@ def _dstar_lite_staying_text(move: _AgentMove) -> str:
     left = int(move.agent.numbers["inconsistent"])
     return (
         f"It waits until its path is sure: {count_with_noun(left, 'cell')} inconsistent, next "
-        f"{move.at(move.agent.best)}."
+        f"{move.cell_text(move.agent.best)}."
     )
 
 
@@ -207,7 +208,7 @@ def _explain_time_bounded(move: _AgentMove) -> MoveExplanation:
     if "shortcut" in move.agent.notes and not move.has_event_mark(log.BACK_MOVE):
         return MoveExplanation(
             f"It has found a shortcut to its path: {_move_count_text(_remaining_move_count(move))} left along it.",
-            move.view.goal,
+            move.walker_view.goal,
         )
     if move.phase == log.SHUTTLING:
         return MoveExplanation("It has no path yet, so it moves to and fro beside the start instead of standing still.")
@@ -217,7 +218,7 @@ def _explain_time_bounded(move: _AgentMove) -> MoveExplanation:
     if not path.size:
         return _explain_destination(move)
     end, left = int(path[-1]), _remaining_move_count(move)
-    if end == move.view.goal:
+    if end == move.walker_view.goal:
         along = f"it follows this path, {_move_count_text(left)} left" if left else "this move was the last"
         return MoveExplanation(f"The path to the goal is known: {along}.", end, _best_open_cell_before_tick(move, end))
     return MoveExplanation(
@@ -238,7 +239,7 @@ def _move_count_text(count: int) -> str:
     return count_with_noun(count, "move")
 
 
-def _walking_on_text(path_text: str, move_count: int) -> str:
+def _continued_walk_text(path_text: str, move_count: int) -> str:
     return (
         f"It follows {path_text}: {_move_count_text(move_count)} left."
         if move_count
@@ -248,13 +249,13 @@ def _walking_on_text(path_text: str, move_count: int) -> str:
 
 def _is_path_traced(move: _AgentMove) -> bool:
     """Return whether the path ends at the cell traced last (TBA*), which need not be the best open cell."""
-    return move.view.spec.key == "tba"
+    return move.walker_view.spec.key == "tba"
 
 
 def _best_open_cell_before_tick(move: _AgentMove, end: int) -> int:
     """Return the open cell that was best when the tick began: the first cell that the tick expanded."""
     search = move.agent.search
-    expanded = int(move.row["expanded"])
+    expanded = int(move.log_row["expanded"])
     if search is None or _is_path_traced(move) or not expanded or move.has_event_mark(log.RESTARTED):
         return end
     noted = int(search.control[0].noted)
@@ -267,7 +268,7 @@ def _destination_clause(move: _AgentMove, end: int) -> str:
     best_before = _best_open_cell_before_tick(move, end)
     if _is_path_traced(move):
         return f"The path traced last leads to {move.cell_text_with_f(end)}"
-    if best_before == end or end == move.view.goal:
+    if best_before == end or end == move.walker_view.goal:
         return f"Best open cell {move.cell_text_with_f(end)}"
     return f"Best open cell changed from {move.cell_text_with_f(best_before)}, to {move.cell_text_with_f(end)}"
 
@@ -277,7 +278,7 @@ def _explain_back_move(move: _AgentMove) -> MoveExplanation:
     on_path = np.flatnonzero(path == move.cell_before)
     if on_path.size:  # TBA* at the end of its path, with no new path traced yet
         return MoveExplanation(
-            f"Its path is used up at {move.at(move.cell_before)}, and no other is traced yet, so it walks back "
+            f"Its path is used up at {move.cell_text(move.cell_before)}, and no other is traced yet, so it walks back "
             "towards the "
             "root of its search."
         )
@@ -286,9 +287,9 @@ def _explain_back_move(move: _AgentMove) -> MoveExplanation:
     if end < 0 or fork < 0:
         return MoveExplanation("It is not on its path, so it walks back along the tree of its search.")
     back = (
-        f"is now at the fork at {move.at(fork)}"
+        f"is now at the fork at {move.cell_text(fork)}"
         if fork == move.cell_after
-        else f"walks back to the fork at {move.at(fork)}"
+        else f"walks back to the fork at {move.cell_text(fork)}"
     )
     more = f", {_move_count_text(steps - 1)} more" if steps > 1 else ""
     return MoveExplanation(
@@ -304,7 +305,7 @@ def _fork_cell_and_move_count(move: _AgentMove) -> tuple[int, int]:
     search, on_path = move.agent.search, set(move.agent.path.tolist())
     if search is None:
         return NO_CELL, 0
-    came, step = search.nodes["came"], move.grid.ground.step
+    came, step = search.nodes["came"], move.grid.map_arrays.step
     number, is_of = search.control[0].search, search.nodes["search"]
     cell, steps = move.cell_before, 0
     while cell not in on_path:
@@ -325,13 +326,13 @@ def _explain_lrta(move: _AgentMove) -> MoveExplanation:
     if best < 0 or learned_h is None:
         return _explain_destination(move)
     learned_text = (
-        f"h of {move.at(move.cell_before)} is {_one_decimal_text(float(learned_h.h[move.cell_before]))} now"
+        f"h of {move.cell_text(move.cell_before)} is {_one_decimal_text(float(learned_h.h[move.cell_before]))} now"
         f"{_h_excess_text(move, move.cell_before)}"
     )
     if best == move.cell_after:
         cost, h = move.move_cost(move.cell_before, best), float(learned_h.h[best])
         total = f"cost {_one_decimal_text(cost)} + h {_one_decimal_text(h)} = {_one_decimal_text(cost + h)}"
-        text = f"The neighbour {move.at(best)} is most promising: {total}. {learned_text}."
+        text = f"The neighbour {move.cell_text(best)} is most promising: {total}. {learned_text}."
         return MoveExplanation(text, best)
     return MoveExplanation(f"{_best_seen_cell_text(move, best)}: one move towards it. {learned_text}.", best)
 
@@ -345,40 +346,41 @@ def _explain_guided_lrta(move: _AgentMove) -> MoveExplanation:
     if best < 0:
         return _explain_destination(move)
     if best == move.cell_after:
-        return MoveExplanation(f"{_database_guide_text(move)} The neighbour {move.at(best)} is most promising.", best)
-    return MoveExplanation(
-        f"{_database_guide_text(move)} {_best_seen_cell_text(move, best)}: one move towards it.", best
-    )
+        return MoveExplanation(
+            f"{_database_use_text(move)} The neighbour {move.cell_text(best)} is most promising.", best
+        )
+    return MoveExplanation(f"{_database_use_text(move)} {_best_seen_cell_text(move, best)}: one move towards it.", best)
 
 
-def _database_guide_text(move: _AgentMove) -> str:
+def _database_use_text(move: _AgentMove) -> str:
     target, depth = move.agent.target, int(move.agent.numbers["depth"])
     looks = f"looking {_move_count_text(depth)} ahead"
     if "reenter" in move.agent.notes:
         return f"{_reentry_reason_text(move)}, {looks}."
     if move.agent.is_stale:
         return f"Its database belongs to another map, so it heads for the goal, {looks}."
-    if target in (NO_CELL, move.view.goal):
+    if target in (NO_CELL, move.walker_view.goal):
         return f"It heads for the goal, {looks}."
-    return f"Its database says: head for {move.at(target)}, {looks}."
+    return f"Its database says: head for {move.cell_text(target)}, {looks}."
 
 
 def _reentry_reason_text(move: _AgentMove) -> str:
     """Return why the agent heads for its goal, as the first part of a sentence."""
     if "for good" in move.agent.notes:
         return "A subgoal has led it astray, so it heads for the goal for good"
-    return f"It had been at {move.at(move.cell_before)} before, so it heads for the goal instead of a subgoal"
+    return f"It had been at {move.cell_text(move.cell_before)} before, so it heads for the goal instead of a subgoal"
 
 
 def _explain_dt_lrta(move: _AgentMove) -> MoveExplanation:
     explanation = _explain_lrta(move)
     return MoveExplanation(
-        f"The tree says: look {_move_count_text(_lookahead_depth(move))} ahead. {explanation.text}", explanation.best
+        f"The tree says: look {_move_count_text(_lookahead_depth(move))} ahead. {explanation.text}",
+        explanation.best_cell,
     )
 
 
 def _explain_oracle_lrta(move: _AgentMove) -> MoveExplanation:
-    explanation, max_depth = _explain_lrta(move), int(move.view.params["dmax"])
+    explanation, max_depth = _explain_lrta(move), int(move.walker_view.params["dmax"])
     depth = _lookahead_depth(move)
     depth_text = (
         f"Looking {_move_count_text(max_depth)} ahead"
@@ -386,7 +388,8 @@ def _explain_oracle_lrta(move: _AgentMove) -> MoveExplanation:
         else f"All depths from {depth} to {max_depth}"
     )
     return MoveExplanation(
-        f"{depth_text} {'leads' if depth == max_depth else 'lead'} to this move. {explanation.text}", explanation.best
+        f"{depth_text} {'leads' if depth == max_depth else 'lead'} to this move. {explanation.text}",
+        explanation.best_cell,
     )
 
 
@@ -398,24 +401,24 @@ def _explain_knn_lrta(move: _AgentMove) -> MoveExplanation:
     agent, target = move.agent, move.agent.target
     if target < 0 or agent.best < 0:
         return _explain_destination(move)
-    step = f"the neighbour {move.at(move.cell_after)} is most promising."
-    return MoveExplanation(f"{_record_text(move)}; {step}", move.cell_after)
+    step = f"the neighbour {move.cell_text(move.cell_after)} is most promising."
+    return MoveExplanation(f"{_similar_record_text(move)}; {step}", move.cell_after)
 
 
-def _record_text(move: _AgentMove) -> str:
+def _similar_record_text(move: _AgentMove) -> str:
     agent, target = move.agent, move.agent.target
     if "direct" in agent.notes:
-        return f"From {move.at(agent.chosen_at)} greedy steps lead to the goal, so it heads there"
+        return f"From {move.cell_text(agent.chosen_at)} greedy steps lead to the goal, so it heads there"
     if "no record" in agent.notes:
         return "No record fits, so it heads for the goal for a while"
     if "choosing" in agent.notes:
-        return f"It is still choosing a record, and heads for {_target_cell_text(move, target)} meanwhile"
-    return f"It heads for {_target_cell_text(move, target)}, by record {int(agent.numbers['record'])}"
+        return f"It is still choosing a record, and heads for {_subgoal_or_goal_text(move, target)} meanwhile"
+    return f"It heads for {_subgoal_or_goal_text(move, target)}, by record {int(agent.numbers['record'])}"
 
 
-def _target_cell_text(move: _AgentMove, cell: int) -> str:
+def _subgoal_or_goal_text(move: _AgentMove, cell: int) -> str:
     """Return a target cell as text: "the goal", or the subgoal with its coordinates."""
-    return "the goal" if cell == move.view.goal else f"the subgoal {move.at(cell)}"
+    return "the goal" if cell == move.walker_view.goal else f"the subgoal {move.cell_text(cell)}"
 
 
 def _explain_pr_lrta(move: _AgentMove) -> MoveExplanation:
@@ -424,30 +427,35 @@ def _explain_pr_lrta(move: _AgentMove) -> MoveExplanation:
         return _explain_lrta(move)
     path = move.agent.path
     if not path.size:
-        return MoveExplanation(f"It moved to {move.at(move.cell_after)}, where its next leg begins.", move.cell_after)
+        return MoveExplanation(
+            f"It moved to {move.cell_text(move.cell_after)}, where its next leg begins.", move.cell_after
+        )
     end, left = int(path[-1]), _remaining_move_count(move)
-    if not int(move.row["expanded"]):
-        return MoveExplanation(_walking_on_text(f"its leg to {move.at(end)}", left), end)
-    if end == move.view.goal:
+    if not int(move.log_row["expanded"]):
+        return MoveExplanation(_continued_walk_text(f"its leg to {move.cell_text(end)}", left), end)
+    if end == move.walker_view.goal:
         return MoveExplanation(
             f"The goal is in its region: A* found the path inside it, {_move_count_text(left)} left.", end
         )
     text = (
-        f"LRTA* chose the next region, and A* the path to {move.at(end)} inside both regions: {_move_count_text(left)}"
-        " left."
+        f"LRTA* chose the next region, and A* the path to {move.cell_text(end)} inside both regions: "
+        f"{_move_count_text(left)} left."
     )
     why_goal = f"{_leg_reentry_reason_text(move)} " if move.has_event_mark(log.REENTERED) else ""
     return MoveExplanation(f"{why_goal}{text}", end)
 
 
 def _leg_reentry_reason_text(move: _AgentMove) -> str:
-    return f"A leg began at {move.at(move.cell_before)} before, so regions are chosen towards the goal, not a subgoal."
+    began = move.cell_text(move.cell_before)
+    return f"A leg began at {began} before, so regions are chosen towards the goal, not a subgoal."
 
 
 def _explain_pra(move: _AgentMove) -> MoveExplanation:
     if move.agent.path.size:
         return _explain_destination(move)
-    return MoveExplanation(f"It moved to {move.at(move.cell_after)}, from where it continues to plan.", move.cell_after)
+    return MoveExplanation(
+        f"It moved to {move.cell_text(move.cell_after)}, from where it continues to plan.", move.cell_after
+    )
 
 
 def _best_seen_cell_text(move: _AgentMove, best: int) -> str:
@@ -457,7 +465,7 @@ def _best_seen_cell_text(move: _AgentMove, best: int) -> str:
         if inside is not None and len(inside)
         else "Of all cells that it looked at"
     )
-    return f"{seen_text}, {move.at(best)} is most promising"
+    return f"{seen_text}, {move.cell_text(best)} is most promising"
 
 
 def _h_excess_text(move: _AgentMove, cell: int) -> str:
@@ -469,7 +477,7 @@ def _h_excess_text(move: _AgentMove, cell: int) -> str:
 
 def _explain_one_step_lookahead(move: _AgentMove) -> MoveExplanation:
     """Explain a move to the neighbour with least cost + h, for agents that update h of several cells."""
-    return MoveExplanation(f"The neighbour {move.at(move.cell_after)} had the least cost + h.", move.cell_after)
+    return MoveExplanation(f"The neighbour {move.cell_text(move.cell_after)} had the least cost + h.", move.cell_after)
 
 
 def _explain_local_search(move: _AgentMove) -> MoveExplanation:
@@ -478,22 +486,26 @@ def _explain_local_search(move: _AgentMove) -> MoveExplanation:
         return _explain_destination(move)
     left = _remaining_move_count(move)
     if move.phase != log.LEARNING:
-        return MoveExplanation(_walking_on_text(f"its plan to {move.at(best)}", left), best)
-    n, key = int(move.row["expanded"]), move.view.spec.key
-    rule = "where it has learned least" if key == "da-rtaa" and best != move.view.goal else "where cost + h is least"
+        return MoveExplanation(_continued_walk_text(f"its plan to {move.cell_text(best)}", left), best)
+    n, key = int(move.log_row["expanded"]), move.walker_view.spec.key
+    rule = (
+        "where it has learned least"
+        if key == "da-rtaa" and best != move.walker_view.goal
+        else "where cost + h is least"
+    )
     return MoveExplanation(
-        f"It searched {count_with_noun(n, 'cell')} around {move.at(move.cell_before)}, raised their h, "
-        f"and heads for the open cell {rule}, {move.at(best)}: {_move_count_text(left)} left.",
+        f"It searched {count_with_noun(n, 'cell')} around {move.cell_text(move.cell_before)}, raised their h, "
+        f"and heads for the open cell {rule}, {move.cell_text(best)}: {_move_count_text(left)} left.",
         best,
     )
 
 
 def _explain_ribs(move: _AgentMove) -> MoveExplanation:
     agent, limit = move.agent, move.agent.numbers["limit"]
-    cell_before, cell_after = move.at(move.cell_before), move.at(move.cell_after)
+    cell_before, cell_after = move.cell_text(move.cell_before), move.cell_text(move.cell_after)
     if not move.has_event_mark(log.BACK_MOVE):
-        g, h, f = search_values_of_cell(move.snapshot, move.view, move.cell_after)
-        limit_text = f"The limit rose to {_one_decimal_text(limit)}. " if int(move.row["expanded"]) > 1 else ""
+        g, h, f = search_values_of_cell(move.snapshot, move.walker_view, move.cell_after)
+        limit_text = f"The limit rose to {_one_decimal_text(limit)}. " if int(move.log_row["expanded"]) > 1 else ""
         return MoveExplanation(
             f"{limit_text}Depth first: {cell_after} has f = {_one_decimal_text(g)} + {_one_decimal_text(h)} = "
             f"{_one_decimal_text(f)}, within the limit of {_one_decimal_text(limit)}.",
@@ -508,7 +520,9 @@ def _explain_ribs(move: _AgentMove) -> MoveExplanation:
         )
     else:
         reason = f"No new cell can be entered from {cell_before} within the limit of {_one_decimal_text(limit)} on f"
-    return MoveExplanation(f"{reason}. Back to its tree parent {cell_after}.", move.cell_after, fork=move.cell_after)
+    return MoveExplanation(
+        f"{reason}. Back to its tree parent {cell_after}.", move.cell_after, fork_cell=move.cell_after
+    )
 
 
 # --- references and all other agents --------------------------------------------------------------
@@ -520,7 +534,7 @@ def _explain_dstar_lite(move: _AgentMove) -> MoveExplanation:
         return _explain_destination(move)
     cost, g = move.move_cost(move.cell_before, move.cell_after), float(search.nodes[move.cell_after].g)
     return MoveExplanation(
-        f"Of its neighbours, {move.at(move.cell_after)} is nearest to the goal: {_one_decimal_text(cost)} + g "
+        f"Of its neighbours, {move.cell_text(move.cell_after)} is nearest to the goal: {_one_decimal_text(cost)} + g "
         f"{_one_decimal_text(g)} = {_one_decimal_text(cost + g)}; "
         "the path there needs no repair.",
         move.cell_after,
@@ -532,9 +546,9 @@ def _explain_destination(move: _AgentMove) -> MoveExplanation:
     agent, cell = move.agent, move.cell_after
     if agent.path.size and cell in agent.path:
         end = int(agent.path[-1])
-        goal = "the goal" if end == move.view.goal else move.at(end)
-        return MoveExplanation(_walking_on_text(f"its path to {goal}", _remaining_move_count(move)), end)
-    return MoveExplanation(f"It moved to {move.at(cell)}: {PHASE_WORDS[move.phase]}.", cell)
+        goal = "the goal" if end == move.walker_view.goal else move.cell_text(end)
+        return MoveExplanation(_continued_walk_text(f"its path to {goal}", _remaining_move_count(move)), end)
+    return MoveExplanation(f"It moved to {move.cell_text(cell)}: {PHASE_WORDS[move.phase]}.", cell)
 
 
 _EXPLAINER_BY_KEY: dict[str, Callable[[_AgentMove], MoveExplanation]] = {

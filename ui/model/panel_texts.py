@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import count
 
 from sim.agent_api import STATUS_WORDS, Status
-from sim.commands import name_with_suffix
-from sim.measures import COST, PANEL_MEASURES, RATIO, SHARE, WHOLE, Measure, PanelMeasure
+from sim.measures import COST_FORMAT, PANEL_MEASURES, RATIO_FORMAT, SHARE_FORMAT, WHOLE_FORMAT, Measure, PanelMeasure
 from sim.metrics import Metrics
 from sim.params import Param, Value
 from sim.time.timeline import Timeline
+from sim.world_commands import name_with_suffix
 from sim.world_view import WalkerView
 from ui.model.crowds import MAX_RECORDED_TIMES, Crowd
 
@@ -107,24 +107,24 @@ class PanelNumber:
     """Number below the map of a panel, as text with its name and tooltip."""
 
     name: str
-    value: str
-    tip: str
+    value_text: str
+    tooltip: str
     is_warning: bool = False
-    short: str = ""  # shorter name for narrow panels; "": `name` is used there as well
-    remark: str = ""  # text shown after the name at present, such as " so far"
-    can_have_remark: bool = False  # whether the number can have a `remark`, so that space is reserved for it
+    short_name: str = ""  # shorter name for narrow panels; "": `name` is used there as well
+    name_remark: str = ""  # text shown after the name at present, such as " so far"
+    can_have_name_remark: bool = False  # whether the number can have a `name_remark`, so that space is reserved for it
 
     @property
     def displayed_measure_name(self) -> str:
-        return self.name + self.remark
+        return self.name + self.name_remark
 
     @property
     def short_measure_name(self) -> str:
-        return self.short or self.name
+        return self.short_name or self.name
 
     @property
     def longest_measure_name(self) -> str:
-        return self.name + (SO_FAR if self.can_have_remark else "")
+        return self.name + (SO_FAR if self.can_have_name_remark else "")
 
 
 def has_arrived(view: WalkerView) -> bool:
@@ -135,7 +135,7 @@ def has_arrived(view: WalkerView) -> bool:
 def agent_panel_numbers(view: WalkerView) -> list[PanelNumber]:
     """Return the numbers below the map in an agent's panel, the most important first."""
     measures = ((m, panel) for m, panel in PANEL_MEASURES if not panel.is_rare or m.value_for_agent(view.metrics))
-    fields = [_number_of_measure(measure, panel, view.metrics, has_arrived(view)) for measure, panel in measures]
+    fields = [_panel_number_of_measure(measure, panel, view.metrics, has_arrived(view)) for measure, panel in measures]
     if view.max_trials > 1:
         fields.insert(TRIAL_INDEX, PanelNumber("trial", f"{view.metrics.trial:,} / {view.max_trials:,}", _TRIAL_TIP))
     agent_numbers = [
@@ -155,7 +155,7 @@ def crowd_costs_text(crowd: Crowd, pooled: float | None) -> str:
         crowd: The crowd.
         pooled: Total cost of the agents that arrived / their total optimal cost, as in tables of agents.
     """
-    numbers = crowd.numbers
+    numbers = crowd.counts
     means = f"pooled {ratio_text(pooled)}, mean of agents {ratio_text(numbers.mean_cost_ratio)}"
     return (
         f"cost / optimal: {means}, median {ratio_text(numbers.median_cost_ratio)}, max "
@@ -165,18 +165,21 @@ def crowd_costs_text(crowd: Crowd, pooled: float | None) -> str:
 
 def crowd_panel_numbers(crowd: Crowd) -> list[PanelNumber]:
     """Return the numbers below the map in a crowd's panel: totals, means and maxima over its agents."""
-    numbers = crowd.numbers
+    numbers = crowd.counts
     restarts, no_path_count = numbers.sum_of_count("restarts"), numbers.no_path_count
-    max_expansions = int(numbers.counts["max_expansions"].max())
+    max_expansions = int(numbers.counts_by_agent["max_expansions"].max())
     fields = [
         PanelNumber(
             "arrived",
-            f"{numbers.arrived_count:,} / {numbers.count:,}",
+            f"{numbers.arrived_count:,} / {numbers.agent_count:,}",
             "agents that have reached their goals, of all agents",
-            short="arr.",
+            short_name="arr.",
         ),
         PanelNumber(
-            "mean cost / opt", ratio_text(numbers.mean_cost_ratio), f"mean of {_ARRIVED_RATIO_TIP}", short="mean c/o"
+            "mean cost / opt",
+            ratio_text(numbers.mean_cost_ratio),
+            f"mean of {_ARRIVED_RATIO_TIP}",
+            short_name="mean c/o",
         ),
         PanelNumber("median", ratio_text(numbers.median_cost_ratio), f"median of {_ARRIVED_RATIO_TIP}"),
         PanelNumber("max", ratio_text(numbers.max_cost_ratio), f"maximum of {_ARRIVED_RATIO_TIP}"),
@@ -184,9 +187,9 @@ def crowd_panel_numbers(crowd: Crowd) -> list[PanelNumber]:
             "back-moves",
             count_text(numbers.sum_of_count("back_moves")),
             "back-moves of all agents together",
-            short="back",
+            short_name="back",
         ),
-        PanelNumber(LONGEST_TICK_NAME, f"{crowd.max_tick_ms:.1f}", _MAX_TICK_TIP, short="longest"),
+        PanelNumber(LONGEST_TICK_NAME, f"{crowd.max_tick_ms:.1f}", _MAX_TICK_TIP, short_name="longest"),
         PanelNumber(
             "restarts",
             count_text(restarts),
@@ -197,14 +200,14 @@ def crowd_panel_numbers(crowd: Crowd) -> list[PanelNumber]:
             "expanded",
             count_text(numbers.sum_of_count("expansions")),
             "cells expanded by all agents together",
-            short="exp",
+            short_name="exp",
         ),
         PanelNumber(
             "max/tick", count_text(max_expansions), "maximum number of cells that one agent expanded in a tick"
         ),
         PanelNumber("moves", count_text(numbers.sum_of_count("moves")), "moves of all agents together"),
     ]
-    if not crowd.tick_ms:  # the world has no clock, so tick times were not recorded
+    if not crowd.recent_tick_ms:  # the world has no clock, so tick times were not recorded
         fields = [field for field in fields if field.name != LONGEST_TICK_NAME]
     if no_path_count:
         fields.insert(
@@ -233,14 +236,14 @@ def agent_number_text(value: float) -> str:
     return count_text(value) if float(value).is_integer() else cost_text(value)
 
 
-def _number_of_measure(measure: Measure, panel: PanelMeasure, metrics: Metrics, is_whole: bool) -> PanelNumber:
-    value, tip = measure_text(measure, panel.number_format, metrics), measure.words
-    if panel.number_format == SHARE and (share := _back_move_share_text(metrics)):
+def _panel_number_of_measure(measure: Measure, panel: PanelMeasure, metrics: Metrics, is_whole: bool) -> PanelNumber:
+    value, tip = measure_text(measure, panel.number_format, metrics), measure.description
+    if panel.number_format == SHARE_FORMAT and (share := _back_move_share_text(metrics)):
         value += f", {share} back"
         tip += f"; back-moves are {share} of their number, the measure of the paper Time-Bounded Best-First Search"
-    grows = panel.number_format == RATIO
+    grows = panel.number_format == RATIO_FORMAT
     remark = SO_FAR if grows and not is_whole else ""
-    return PanelNumber(panel.name, value, tip, measure.has_warning_for_agent(metrics), panel.short, remark, grows)
+    return PanelNumber(panel.name, value, tip, measure.has_warning_for_agent(metrics), panel.short_name, remark, grows)
 
 
 def _back_move_share_text(metrics: Metrics) -> str:
@@ -255,13 +258,13 @@ def _back_move_share_text(metrics: Metrics) -> str:
 def measure_text(measure: Measure, form: str, metrics: Metrics) -> str:
     """Return the value of a measure as text, in the form (ratio, cost, whole number) in which panels show it."""
     number = measure.value_for_agent(metrics)
-    if form == RATIO:
+    if form == RATIO_FORMAT:
         return ratio_text(number)
     if number is None:
-        return PENDING_VALUE if form == SHARE and metrics.is_being_measured else NO_VALUE
-    if form == COST:
+        return PENDING_VALUE if form == SHARE_FORMAT and metrics.is_being_measured else NO_VALUE
+    if form == COST_FORMAT:
         return cost_text(number)
-    return count_text(number) if form == WHOLE else f"{number:,}"
+    return count_text(number) if form == WHOLE_FORMAT else f"{number:,}"
 
 
 @dataclass(frozen=True)
@@ -273,12 +276,12 @@ class RunNames:
     def cell(self, cell: int) -> str:
         return f"{self.timeline.world.grid.xy(cell)}"
 
-    def agent(self, agent: int) -> str:
-        record, names = self.timeline.records.get(agent), self.timeline.log.names_of_agents()
+    def agent_name(self, agent: int) -> str:
+        record, names = self.timeline.agent_records.get(agent), self.timeline.command_log.names_of_agents()
         if record is None:
             return names.get(agent) or f"agent {agent}"
         return names.get(agent, record.label) or self.algorithm_name(record.kind)
 
     def algorithm_name(self, kind: str) -> str:
-        spec = self.timeline.world.specs.get(kind)
+        spec = self.timeline.world.agent_specs.get(kind)
         return spec.name if spec else kind

@@ -6,8 +6,8 @@ This module does not use pygame.
 import time
 from collections.abc import Callable
 
-from ui.model.clock import AS_FAST_AS_POSSIBLE, StepClock
 from ui.model.session import Session
+from ui.model.step_clock import AS_FAST_AS_POSSIBLE, StepClock
 
 TICKING_SHARE = 0.5  # maximum share of the time of a frame for computing ticks
 _MAX_TICKS_AT_ONCE = 64  # maximum ticks to compute between two checks of the deadline of the frame
@@ -28,21 +28,21 @@ class Player:
 
     def __init__(self, session: Session, speed: int) -> None:
         self.session = session
-        self.clock = StepClock()
-        self.speed = self.last_speed = speed
+        self.step_clock = StepClock()
+        self.speed = self.last_limited_speed = speed
         self.is_slow_motion = self.is_backwards = False
         self.slow_motion_expansions: int | None = (
             None  # number of expansions of the last tick that slow motion shows so far; None: all
         )
-        self.until_command: str | None = None  # id of the command that started the current "run until"
+        self.run_until_command_id: str | None = None  # id of the command that started the current "run until"
         # text shown instead of the playback state, for pictures that show the state of another window
-        self.state_override: str | None = None
+        self.playback_state_override: str | None = None
         self.fixed_interpolation: float | None = (
             None  # fixed value of `agent_interpolation` for pictures; None: computed from the clock
         )
         self.on_seek: Callable[[], None] = _ignore_seek  # callback before the user's seeks, for a video being recorded
         self._postponed_frames = 0  # number of consecutive frames in which due ticks were postponed
-        self._has_reached_pause = False  # whether this frame reached the tick at which the scenario pauses the run
+        self._has_reached_pause_tick = False  # whether this frame reached the tick at which the scenario pauses the run
         self.may_postpone_ticks = False
         """Whether a due tick may be postponed to a later frame while a keyframe is being read.
 
@@ -53,18 +53,18 @@ class Player:
     # --- actions of the user ----------------------------------------------------------------------
 
     def play(self) -> None:
-        self.clock.is_running = True
+        self.step_clock.is_running = True
         self.is_backwards = False
-        self.clock.ticks_per_second = max(1, self.speed)
+        self.step_clock.ticks_per_second = max(1, self.speed)
 
     def pause(self) -> None:
-        self.clock.is_running = self.is_backwards = False
+        self.step_clock.is_running = self.is_backwards = False
 
     def play_backwards(self) -> None:
         self.play()
         self.is_backwards = True
 
-    def seek(self, tick: int) -> None:
+    def pause_and_seek(self, tick: int) -> None:
         """Pause, and begin to seek to another tick; replaying the ticks before it may take several frames."""
         self.pause()
         self.slow_motion_expansions = None
@@ -73,7 +73,7 @@ class Player:
 
     def set_speed(self, speed: int) -> None:
         self.speed = speed
-        self.clock.ticks_per_second = max(1, speed)
+        self.step_clock.ticks_per_second = max(1, speed)
 
     def run_until_condition(self, command_id: str, rule: str | None, tick: int | None = None) -> None:
         """Run until a stop rule is met or a tick is reached.
@@ -84,24 +84,27 @@ class Player:
             tick: Tick at which to pause; None if only `rule` counts.
         """
         self.session.set_stop_condition(rule, tick)
-        self.until_command = command_id
+        self.run_until_command_id = command_id
         self.play()
 
     def is_running_until(self, command_id: str) -> bool:
-        return self.until_command == command_id and self.session.until is not None
+        return self.run_until_command_id == command_id and self.session.stop_condition is not None
 
     def step_expansion(self) -> None:
         """Show the next expansion of the last tick in slow motion; after its last expansion, advance by a tick."""
         if self.slow_motion_expansions is not None and self.slow_motion_expansions < self.max_expansions_in_last_tick:
             self.slow_motion_expansions += 1
         else:
-            self.session.advance(1)
+            self.session.advance_by_ticks(1)
             self.slow_motion_expansions = 1
 
     @property
     def max_expansions_in_last_tick(self) -> int:
         """Return the number of expansions in the last tick of the agent that expanded most."""
-        return max((int(p.view.rows[-1].expanded) for p in self.session.run.panels if p.view.rows.size), default=0)
+        return max(
+            (int(p.walker_view.log_rows[-1].expanded) for p in self.session.run.panels if p.walker_view.log_rows.size),
+            default=0,
+        )
 
     @property
     def visible_expansions(self) -> int | None:
@@ -113,24 +116,24 @@ class Player:
         """Return where agents are drawn between their previous cell (0.0) and their current cell (1.0)."""
         if self.fixed_interpolation is not None:
             return self.fixed_interpolation
-        return 1.0 if self.is_slow_motion else self.clock.tick_fraction
+        return 1.0 if self.is_slow_motion else self.step_clock.tick_fraction
 
     @property
     def is_run_in_motion(self) -> bool:
         """Return whether another tick will be shown without further input: a run or a seek is in progress."""
-        return self.clock.is_running or self.session.run.is_seeking
+        return self.step_clock.is_running or self.session.run.is_seeking
 
     def playback_state_text(self) -> str:
         """Return the playback state as one word, such as "running"."""
-        if self.state_override is not None:
-            return self.state_override
+        if self.playback_state_override is not None:
+            return self.playback_state_override
         if self.session.run.is_seeking:
             return "seeking"
         if self.session.run.is_over and self.session.tick:
             return "finished"
         if self.is_backwards:
             return "backwards"
-        return "running" if self.clock.is_running else "paused"
+        return "running" if self.step_clock.is_running else "paused"
 
     # --- each frame -------------------------------------------------------------------------------
 
@@ -144,27 +147,29 @@ class Player:
         before = self.session.tick
         self._seek_or_advance(seconds, most_s)
         is_new = self.session.tick > before and not self.session.run.is_seeking
-        self._has_reached_pause = is_new and self.clock.is_running and self.session.is_at_pause_tick
+        self._has_reached_pause_tick = is_new and self.step_clock.is_running and self.session.is_at_pause_tick
 
     def _seek_or_advance(self, seconds: float, most_s: float) -> None:
         """Seek, play backwards, or advance the due ticks, depending on the playback state."""
         if self.session.run.is_seeking:
             self.session.continue_seek()
         elif self.is_backwards:
-            self._play_ticks_backwards(self.clock.advance(seconds))
+            self._play_ticks_backwards(self.step_clock.take_due_ticks(seconds))
         elif self.is_slow_motion:
-            for _ in range(self.clock.advance(seconds)):
+            for _ in range(self.step_clock.take_due_ticks(seconds)):
                 before = self.session.tick
                 self.step_expansion()
                 if self.session.tick > before and self.session.should_pause:
                     return
-        elif self.clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
+        elif self.step_clock.is_running and self.speed == AS_FAST_AS_POSSIBLE:
             advance_for_seconds(self.session, most_s)
         else:
             self._postponed_frames = self._postponed_frames + 1 if self._must_wait_for_keyframe else 0
             if self._postponed_frames >= MAX_YIELDING_FRAMES:
                 self.session.run.stop_reader_yielding()
-            self._advance_until_deadline(self.clock.advance(seconds, is_held=self._postponed_frames > 0), most_s)
+            self._advance_until_deadline(
+                self.step_clock.take_due_ticks(seconds, is_held=self._postponed_frames > 0), most_s
+            )
 
     @property
     def _must_wait_for_keyframe(self) -> bool:
@@ -181,14 +186,14 @@ class Player:
         Returns:
             Message to the user about the reason for the pause; None if there is none.
         """
-        message = self._check_run_until()
-        until = self.session.run.scenario.until
-        if self._has_reached_pause and until is not None:
-            self._has_reached_pause = False
+        message = self._finish_run_until_if_met()
+        until = self.session.run.scenario.stop_tick
+        if self._has_reached_pause_tick and until is not None:
+            self._has_reached_pause_tick = False
             self.pause()
             message = f"Paused at tick {until.tick:,}: {until.reason or 'the scenario says so'}"
         if (
-            self.clock.is_running
+            self.step_clock.is_running
             and not self.is_backwards
             and not self.session.run.is_seeking
             and self.session.run.is_over
@@ -201,7 +206,7 @@ class Player:
         deadline = time.perf_counter() + most_s
         while ticks > 0 and time.perf_counter() < deadline:
             batch_size = min(ticks, _MAX_TICKS_AT_ONCE)
-            if self.session.advance(batch_size) < batch_size or self.session.should_pause:
+            if self.session.advance_by_ticks(batch_size) < batch_size or self.session.should_pause:
                 return
             ticks -= batch_size
 
@@ -212,14 +217,14 @@ class Player:
         elif ticks:
             self.session.begin_seek(self.session.tick - ticks)
 
-    def _check_run_until(self) -> str | None:
+    def _finish_run_until_if_met(self) -> str | None:
         """End a "run until" whose condition is met or whose run is over; return the message to show, or None."""
-        session, until = self.session, self.session.until
-        is_met = session.is_stopped_by_rule
+        session, until = self.session, self.session.stop_condition
+        is_met = session.is_stop_condition_met
         if until is None or not (is_met or session.run.is_over):
             return None
-        session.until = None
-        self.until_command = None
+        session.stop_condition = None
+        self.run_until_command_id = None
         self.pause()
         return f"Paused at tick {session.tick}: {until.name}" if is_met else f"The run ended before this: {until.name}"
 
@@ -230,7 +235,7 @@ def advance_for_seconds(session: Session, seconds: float) -> int:
     passed, batch_size = 0, 1
     while time.perf_counter() < deadline:
         batch_start = time.perf_counter()
-        batch_passed = session.advance(batch_size)
+        batch_passed = session.advance_by_ticks(batch_size)
         passed += batch_passed
         if batch_passed < batch_size or session.should_pause:
             break

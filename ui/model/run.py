@@ -24,20 +24,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agents.own_files import with_pinned_version
-from agents.registry import SPECS_BY_KEY
-from sim.commands import Command, LimitPlanners, MapEdit
+from agents.registry import AGENT_SPECS_BY_KEY
+from files.scenario import Scenario, build_world
 from sim.crowd import members_by_group
-from sim.files.scenario import Scenario, build_world
 from sim.params import ConfigError
 from sim.plurals import count_with_noun
 from sim.time.branches import ROOT_BRANCH, Branch, BranchState, BranchTree
-from sim.time.log import LogEntry
+from sim.time.command_log import LogEntry
 from sim.time.timeline import Timeline
 from sim.true_distances import MAX_EXPANSIONS_PER_TICK
 from sim.walker import Walker
 from sim.world import World
+from sim.world_commands import Command, LimitPlanners, MapEdit
 from sim.world_view import WalkerView, WorldSnapshot
-from ui.model.crowds import Crowd, CrowdTracker, crowd_as_walker_view
+from ui.model.crowds import Crowd, CrowdTracker, crowd_totals_as_walker_view
 from ui.model.keyframe_reader import KEYFRAME_READER
 from ui.model.panel_keys import FIRST_PANEL, PanelKey
 from ui.model.trails import Trail
@@ -58,34 +58,36 @@ class Panel:
     """Content of one panel: a single agent of a world on screen, or a crowd, identified by its first agent."""
 
     key: PanelKey
-    world: World  # world of the branch `key.branch`, which contains the agent
+    world: World  # world of the branch `key.branch_name`, which contains the agent
     snapshot: WorldSnapshot  # state of `world` at the tick shown, for drawing
-    view: WalkerView  # state of the agent; for a crowd, the total numbers of all its agents in the form of one agent
-    branch: str = ""  # name of the panel's branch if several branches are shown, else ""
+    walker_view: (
+        WalkerView  # state of the agent; for a crowd, the total numbers of all its agents in the form of one agent
+    )
+    branch_name: str = ""  # name of the panel's branch if several branches are shown, else ""
     crowd: Crowd | None = None  # the crowd if the panel shows all agents of a group
-    member: WalkerView | None = None  # crowd member whose search, path and trail are drawn
+    drawn_member: WalkerView | None = None  # crowd member whose search, path and trail are drawn
 
     @property
     def drawn_agent(self) -> WalkerView | None:
         """Return the agent whose search, path and trail are drawn; None for a crowd without a chosen member."""
-        return self.view if self.crowd is None else self.member
+        return self.walker_view if self.crowd is None else self.drawn_member
 
     @property
     def displayed_agent(self) -> WalkerView:
-        """Return the agent whose start, goal and path are drawn; for a crowd without a chosen member, `view`."""
-        return self.drawn_agent or self.view
+        """Return the agent whose start, goal and path are drawn; for a crowd without a chosen member, `walker_view`."""
+        return self.drawn_agent or self.walker_view
 
 
 @dataclass
 class UserMessages:
     """Messages to the user, collected by the run; the window shows and clears them."""
 
-    until_next_edit: list[str] = field(
-        default_factory=list
-    )  # notifications that the next edit of the run makes outdated
-    persistent: list[str] = field(default_factory=list)  # notifications that stay valid after further edits of the run
+    # Notifications that the next edit of the run makes outdated.
+    messages_until_next_edit: list[str] = field(default_factory=list)
+    # Notifications that stay valid after further edits of the run.
+    persistent_messages: list[str] = field(default_factory=list)
     # alerts that the user must not miss, such as a replay that does not match the saved run
-    alerts: list[str] = field(default_factory=list)
+    alert_messages: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -96,11 +98,11 @@ class RunState:
     """
 
     scenario: Scenario
-    branches: tuple[BranchState, ...]
-    groups: tuple[tuple[int, ...], ...]
-    front: int
-    shown: tuple[int, ...]
-    order: tuple[PanelKey, ...]
+    branch_states: tuple[BranchState, ...]
+    linked_branch_groups: tuple[tuple[int, ...], ...]
+    focused_branch_number: int
+    shown_branch_numbers: tuple[int, ...]
+    panel_order: tuple[PanelKey, ...]
 
 
 class Run:
@@ -118,80 +120,90 @@ class Run:
         user_messages: UserMessages | None = None,
     ) -> None:
         self.scenario = scenario
-        self.tree = tree
+        self.branch_tree = tree
         self.user_messages = user_messages or UserMessages()
-        self.front = front if front in tree.branches else next(iter(tree.branches))
-        self.shown = [number for number in dict.fromkeys(shown_branches) if number in tree.branches] or [self.front]
+        self.focused_branch_number = front if front in tree.branches else next(iter(tree.branches))
+        self.shown_branch_numbers = [number for number in dict.fromkeys(shown_branches) if number in tree.branches] or [
+            self.focused_branch_number
+        ]
         # keys of the panels of all branches in display order, including panels that exist only at other ticks
-        self.order: list[PanelKey] = []
-        self.trails: dict[PanelKey, Trail] = {}
+        self.panel_order: list[PanelKey] = []
+        self.trail_by_panel: dict[PanelKey, Trail] = {}
         self._crowd_trackers: dict[PanelKey, CrowdTracker] = {}  # panel of a crowd -> its tracker
         self._trail_agents: dict[PanelKey, int | None] = {}  # panel of a crowd -> member whose trail is drawn
         # messages that the user has got already: (tick, text) of notes, (branch, digest) of divergences
         self._reported_messages: set[tuple[int, str]] = set()
         self._panels_cache: tuple[Panel, ...] | None = None
-        self._recent_edits_cache: dict[
-            int, tuple[int, Edits]
-        ] = {}  # branch -> map version, and the recent edits of that map
+        # Branch -> map version, and the recent edits of that map.
+        self._recent_edits_cache: dict[int, tuple[int, Edits]] = {}
         self.update_after_change()
 
-    def configure_keyframes(self, max_bytes: int | None, *, in_background: bool) -> None:
+    def set_keyframe_memory_and_thread(self, max_bytes: int | None, *, in_background: bool) -> None:
         """Set the memory limit of keyframes, and choose the thread that reads them.
 
         Args:
             max_bytes: Maximum memory in bytes; None allows as much as the run itself takes.
             in_background: Read keyframes in a background thread; otherwise the calling thread reads them and waits.
         """
-        self.tree.store.executor = KEYFRAME_READER if in_background else None
-        self.tree.store.budget = max_bytes
+        self.branch_tree.keyframe_store.background_executor = KEYFRAME_READER if in_background else None
+        self.branch_tree.keyframe_store.budget_bytes = max_bytes
 
-    def state(self) -> RunState:
+    def run_state(self) -> RunState:
         """Return the whole run as plain values."""
-        _ = self.panels  # the property adds the keys of new panels to `order`
-        groups, order = tuple(map(tuple, self.tree.link_groups())), tuple(self.order)
-        return RunState(self.scenario, tuple(self.tree.branch_states()), groups, self.front, tuple(self.shown), order)
+        _ = self.panels  # the property adds the keys of new panels to `panel_order`
+        groups, order = tuple(map(tuple, self.branch_tree.link_groups())), tuple(self.panel_order)
+        return RunState(
+            self.scenario,
+            tuple(self.branch_tree.branch_states()),
+            groups,
+            self.focused_branch_number,
+            tuple(self.shown_branch_numbers),
+            order,
+        )
 
     # --- branches ---------------------------------------------------------------------------------
 
     @property
     def shown_branches(self) -> list[Branch]:
-        return [self.tree[number] for number in self.shown]
+        return [self.branch_tree[number] for number in self.shown_branch_numbers]
 
     @property
-    def timeline(self) -> Timeline:
+    def focused_branch_timeline(self) -> Timeline:
         """Return the timeline of the front branch."""
-        return self.tree[self.front].timeline
+        return self.branch_tree[self.focused_branch_number].timeline
 
     @property
     def world(self) -> World:
-        return self.timeline.world
+        return self.focused_branch_timeline.world
 
     @property
     def picture_cache_key(self) -> tuple[tuple[int, int], ...]:
         """Return a key that changes whenever cached pictures of the run are outdated."""
-        return tuple((b.number, b.timeline.generation) for b in self.tree.branches.values())
+        return tuple((b.number, b.timeline.past_version) for b in self.branch_tree.branches.values())
 
     def show_branches(self, numbers: Iterable[int]) -> None:
         """Show these branches at `displayed_tick`; the front branch stays in front if it is among them."""
-        tick, before = self.displayed_tick, set(self.shown)
-        self.shown = [number for number in dict.fromkeys(numbers) if number in self.tree.branches] or self.shown
-        for number in set(self.shown) - before:
-            self.tree[number].timeline.begin_seek(tick)
-        if self.front not in self.shown:
-            self.front = self.shown[0]
-        self.begin_seek(tick) if set(self.shown) - before else self.update_after_change()
+        tick, before = self.displayed_tick, set(self.shown_branch_numbers)
+        self.shown_branch_numbers = [
+            number for number in dict.fromkeys(numbers) if number in self.branch_tree.branches
+        ] or self.shown_branch_numbers
+        for number in set(self.shown_branch_numbers) - before:
+            self.branch_tree[number].timeline.begin_seek(tick)
+        if self.focused_branch_number not in self.shown_branch_numbers:
+            self.focused_branch_number = self.shown_branch_numbers[0]
+        self.begin_seek(tick) if set(self.shown_branch_numbers) - before else self.update_after_change()
 
-    def delete(self, number: int) -> None:
+    def delete_branch(self, number: int) -> None:
         """Delete a branch.
 
         Raises:
             ConfigError: It is the only branch.
         """
-        if len(self.tree.branches) == 1:
+        if len(self.branch_tree.branches) == 1:
             raise ConfigError("The only branch cannot be deleted")
-        other_branches = [branch for branch in self.shown if branch != number]
-        self.show_branches(other_branches or [next(other for other in self.tree.branches if other != number)])
-        self.tree.delete(number)
+        other_branches = [branch for branch in self.shown_branch_numbers if branch != number]
+        self.show_branches(other_branches or [next(other for other in self.branch_tree.branches if other != number)])
+        self.branch_tree.delete_branch(number)
         self.update_after_change()
 
     # --- time -------------------------------------------------------------------------------------
@@ -199,12 +211,12 @@ class Run:
     @property
     def tick(self) -> int:
         """Return the tick that the front branch shows or seeks to."""
-        return self.timeline.target
+        return self.focused_branch_timeline.target_tick
 
     @property
     def max_shown_tick(self) -> int:
         """Return the highest tick of the branches on screen, some of which may be over and stay at an earlier tick."""
-        return max(branch.timeline.target for branch in self.shown_branches)
+        return max(branch.timeline.target_tick for branch in self.shown_branches)
 
     @property
     def displayed_tick(self) -> int:
@@ -213,10 +225,10 @@ class Run:
         It is the tick of the front branch. If that branch is over, it is the highest tick of the branches that still
         run, or of all branches on screen if none does.
         """
-        if len(self.shown) == 1 or not self.timeline.is_over:
+        if len(self.shown_branch_numbers) == 1 or not self.focused_branch_timeline.is_over:
             return self.tick
         return max(
-            (b.timeline.target for b in self.shown_branches if not b.timeline.is_over), default=self.max_shown_tick
+            (b.timeline.target_tick for b in self.shown_branches if not b.timeline.is_over), default=self.max_shown_tick
         )
 
     @property
@@ -224,7 +236,7 @@ class Run:
         return all(branch.timeline.is_over for branch in self.shown_branches)
 
     @property
-    def recorded_end(self) -> int:
+    def recorded_end_tick(self) -> int:
         return max(branch.timeline.recorded_end for branch in self.shown_branches)
 
     @property
@@ -253,13 +265,13 @@ class Run:
             return True
         work_us = SEEK_WORK if work_us is None else work_us
         has_arrived_by_branch = [
-            branch.timeline.continue_seek(work_us / len(self.shown)) for branch in self.shown_branches
+            branch.timeline.continue_seek(work_us / len(self.shown_branch_numbers)) for branch in self.shown_branches
         ]
         if all(has_arrived_by_branch):
             self.update_after_change()
         return all(has_arrived_by_branch)
 
-    def seek(self, tick: int) -> None:
+    def seek_to_tick(self, tick: int) -> None:
         """Seek to another tick with all branches on screen; return only when they have reached it."""
         self.begin_seek(tick)
         for branch in self.shown_branches:
@@ -272,7 +284,7 @@ class Run:
             branch.timeline.recover_from_error()
         self.update_after_change()
 
-    def advance(self, ticks: int) -> int:
+    def advance_by_ticks(self, ticks: int) -> int:
         """Advance up to `ticks` ticks and return how many passed; fewer if the world is over."""
         passed = max(branch.timeline.advance(ticks, is_shown=True) for branch in self.shown_branches)
         self.update_after_change()
@@ -285,7 +297,7 @@ class Run:
 
     def stop_reader_yielding(self) -> None:
         """Make the thread that reads a keyframe stop yielding to other threads, because a due tick waits for it."""
-        self.tree.store.stop_yielding()
+        self.branch_tree.keyframe_store.stop_yielding()
 
     @property
     def is_measuring_optimality(self) -> bool:
@@ -321,7 +333,7 @@ class Run:
 
     # --- commands ---------------------------------------------------------------------------------
 
-    def do(self, command: Command, stroke: int = 0) -> int:
+    def apply_command(self, command: Command, stroke: int = 0) -> int:
         """Apply a command now to the front branch and to the branches that are linked with it.
 
         Args:
@@ -331,28 +343,31 @@ class Run:
         Returns:
             The number of the stroke.
         """
-        known, before = set(self.tree.branches), self.timeline.entries()
-        first, *_ = self.tree.do(self.front, command, stroke)
-        new = set(self.tree.branches) - known
+        known, before = set(self.branch_tree.branches), self.focused_branch_timeline.entries()
+        first, *_ = self.branch_tree.apply_command(self.focused_branch_number, command, stroke)
+        new = set(self.branch_tree.branches) - known
         for number in new:
-            self.user_messages.until_next_edit.append(
-                f'The previous run is kept as the branch "{self.tree[number].name}"'
+            self.user_messages.messages_until_next_edit.append(
+                f'The previous run is kept as the branch "{self.branch_tree[number].name}"'
             )
         if not new:
             self._report_removed_edits(before)
         self.update_after_change()
-        return first.stroke
+        return first.stroke_id
 
     def _report_removed_edits(self, before: Sequence[LogEntry]) -> None:
         """Tell the user how many later edits a command removed from the front branch, and which branch has them."""
-        kept_ids = {entry.id for entry in self.timeline.entries()}
+        kept_ids = {entry.id for entry in self.focused_branch_timeline.entries()}
         removed_strokes = {
-            e.stroke for e in before if e.id not in kept_ids and not isinstance(e.command, LimitPlanners)
+            e.stroke_id for e in before if e.id not in kept_ids and not isinstance(e.command, LimitPlanners)
         }
-        others = [other.name for other in self.tree.branches.values() if other.timeline.entries() == before]
+        others = [other.name for other in self.branch_tree.branches.values() if other.timeline.entries() == before]
         if removed_strokes and others:
-            edit_count, branch_name = count_with_noun(len(removed_strokes), "later edit"), self.tree[self.front].name
-            self.user_messages.until_next_edit.append(
+            edit_count, branch_name = (
+                count_with_noun(len(removed_strokes), "later edit"),
+                self.branch_tree[self.focused_branch_number].name,
+            )
+            self.user_messages.messages_until_next_edit.append(
                 f'{edit_count} removed from "{branch_name}" but kept in "{others[0]}"'
             )
 
@@ -360,7 +375,7 @@ class Run:
         """Invalidate caches after any change of the run, update the trails, and collect new messages to the user."""
         self._panels_cache = None
         self._recent_edits_cache = {}
-        self._drop_deleted_panels()
+        self._remove_deleted_panels()
         for branch in self.shown_branches:
             if not branch.timeline.is_seeking:
                 self._report_divergence(branch)
@@ -368,28 +383,28 @@ class Run:
         self._report_state_failures()
         self._update_trails()
 
-    def _drop_deleted_panels(self) -> None:
-        """Drop cached data and `order` keys of deleted branches; undo of the deletion restores the order."""
-        branches = self.tree.branches
-        for values_by_panel in (self.trails, self._crowd_trackers, self._trail_agents):
+    def _remove_deleted_panels(self) -> None:
+        """Drop cached data and `panel_order` keys of deleted branches; undo of the deletion restores the order."""
+        branches = self.branch_tree.branches
+        for values_by_panel in (self.trail_by_panel, self._crowd_trackers, self._trail_agents):
             for key in [key for key in values_by_panel if key.branch not in branches]:
                 del values_by_panel[key]
-        if any(key.branch not in branches for key in self.order):
-            self.order = [key for key in self.order if key.branch in branches]
+        if any(key.branch not in branches for key in self.panel_order):
+            self.panel_order = [key for key in self.panel_order if key.branch in branches]
 
     def _report_timeline_notes(self, timeline: Timeline) -> None:
         """Show each note of a timeline (such as a refused edit) to the user once."""
-        for note in timeline.notes():
+        for note in timeline.world_messages():
             if (note.tick, note.text) not in self._reported_messages:
                 self._reported_messages.add((note.tick, note.text))
-                self.user_messages.until_next_edit.append(f"Tick {note.tick}: {note.text}")
+                self.user_messages.messages_until_next_edit.append(f"Tick {note.tick}: {note.text}")
 
     def _report_state_failures(self) -> None:
         """Tell the user, once for each user-defined agent, that its state cannot be stored in keyframes."""
-        for text in self.tree.store.failures.messages.values():
+        for text in self.branch_tree.keyframe_store.state_failures.messages.values():
             if (0, text) not in self._reported_messages:
                 self._reported_messages.add((0, text))
-                self.user_messages.persistent.append(text)
+                self.user_messages.persistent_messages.append(text)
 
     def _report_divergence(self, branch: Branch) -> None:
         """Tell the user once that the replay of a branch does not match the saved run."""
@@ -401,8 +416,8 @@ class Run:
         ):
             return
         self._reported_messages.add((branch.number, divergence.recorded_digest))
-        agents_text = f" Agents that differ: {', '.join(divergence.agents)}." if divergence.agents else ""
-        self.user_messages.alerts.append(
+        agents_text = f" Agents that differ: {', '.join(divergence.agent_labels)}." if divergence.agent_labels else ""
+        self.user_messages.alert_messages.append(
             f'The replay of the branch "{branch.name}" does not match the saved run from tick {divergence.tick:,} on: '
             f"its digest was {divergence.recorded_digest} and is {divergence.replayed_digest} now.{agents_text}"
         )
@@ -423,15 +438,17 @@ class Run:
 
     def _update_trail(self, branch: Branch, key: PanelKey, walker: Walker) -> None:
         """Update the trail in a panel to the agent's recorded cells up to the current tick."""
-        timeline, trail = branch.timeline, self.trails.get(key)
+        timeline, trail = branch.timeline, self.trail_by_panel.get(key)
         if timeline.is_seeking and trail is not None:
             return  # while a branch seeks, its old state stays on screen, so the trail stays as well
-        if not timeline.history.has_record(walker.id):  # after a change of the past, its earlier cells may be unknown
-            self.trails[key] = Trail(walker.position, walker.added_tick, timeline.world.grid)
+        if not timeline.run_history.has_record(
+            walker.id
+        ):  # after a change of the past, its earlier cells may be unknown
+            self.trail_by_panel[key] = Trail(walker.position, walker.added_tick, timeline.world.grid)
             return
-        record = timeline.history.record(walker.id)
-        if trail is None or (trail.first_tick, trail.cells[0]) != (record.joined, record.start):
-            trail = self.trails[key] = Trail(record.start, record.joined, timeline.world.grid)
+        record = timeline.run_history.record(walker.id)
+        if trail is None or (trail.first_tick, trail.cells[0]) != (record.joined_tick, record.start_cell):
+            trail = self.trail_by_panel[key] = Trail(record.start_cell, record.joined_tick, timeline.world.grid)
         trail.update_from_record(record, timeline.tick)
 
     # --- crowds -----------------------------------------------------------------------------------
@@ -446,9 +463,9 @@ class Run:
     def _update_crowd_trail(self, branch: Branch, key: PanelKey, tracker: CrowdTracker, members: list[Walker]) -> None:
         """Update the trail in a crowd's panel: the trail of the crowd member whose search is drawn."""
         member = next((walker for walker in members if walker.id == tracker.drawn_agent), None)
-        if self._trail_agents.get(key) != tracker.drawn_agent or key not in self.trails:
+        if self._trail_agents.get(key) != tracker.drawn_agent or key not in self.trail_by_panel:
             first = member or members[0]
-            self.trails[key] = Trail(first.start, first.added_tick, branch.timeline.world.grid)
+            self.trail_by_panel[key] = Trail(first.start, first.added_tick, branch.timeline.world.grid)
             self._trail_agents[key] = tracker.drawn_agent
         if member is not None:
             self._update_trail(branch, key, member)
@@ -481,23 +498,27 @@ class Run:
 
         A crowd may have thousands of agents, so do not call this in every frame.
         """
-        timeline, tracker = self.tree[key.branch].timeline, self._crowd_trackers.get(key)
+        timeline, tracker = self.branch_tree[key.branch].timeline, self._crowd_trackers.get(key)
         walkers = {walker.id: walker for walker in timeline.world.walkers}
-        return timeline.labels_of_agents(walkers[number] for number in (tracker.agents if tracker else ()))
+        return timeline.labels_of_agents(walkers[number] for number in (tracker.agent_ids if tracker else ()))
 
     # --- panels -----------------------------------------------------------------------------------
 
-    def walker(self, key: PanelKey) -> Walker | None:
+    def walker_of_panel(self, key: PanelKey) -> Walker | None:
         """Return the agent of a panel; for a crowd, the picked agent, or the first one if none is picked."""
-        branch = self.tree.branches.get(key.branch)
+        branch = self.branch_tree.branches.get(key.branch)
         tracker = self._crowd_trackers.get(key)
         followed_agent = tracker.followed_agent if tracker else None
-        return branch.timeline.world.walker(key.agent if followed_agent is None else followed_agent) if branch else None
+        return (
+            branch.timeline.world.walker_with_id(key.agent if followed_agent is None else followed_agent)
+            if branch
+            else None
+        )
 
     def followed_walker(self, key: PanelKey) -> Walker | None:
         """Return the agent that the camera of a panel follows; None for a crowd without a picked agent."""
         tracker = self._crowd_trackers.get(key)
-        return self.walker(key) if tracker is None or tracker.followed_agent is not None else None
+        return self.walker_of_panel(key) if tracker is None or tracker.followed_agent is not None else None
 
     @property
     def panels(self) -> tuple[Panel, ...]:
@@ -507,41 +528,41 @@ class Run:
                 panel.key: panel for branch in self.shown_branches for panel in self._panels_of_branch(branch)
             }
             for key in panel_by_key:
-                if key not in self.order:
-                    self.order.insert(self._index_for_new_panel(key), key)
-            self._panels_cache = tuple(panel_by_key[key] for key in self.order if key in panel_by_key)
+                if key not in self.panel_order:
+                    self.panel_order.insert(self._index_for_new_panel(key), key)
+            self._panels_cache = tuple(panel_by_key[key] for key in self.panel_order if key in panel_by_key)
         return self._panels_cache
 
     def _index_for_new_panel(self, key: PanelKey) -> int:
-        """Return the index in `order` for a new panel.
+        """Return the index in `panel_order` for a new panel.
 
         New panels are appended. The key of a crowd's panel names the crowd's first agent, so the key changes when that
         agent leaves, or returns after a seek. The new key is then inserted after the old one of the same crowd.
         """
-        members = set(tracker.agents if (tracker := self._crowd_trackers.get(key)) else ())
-        for index, other in enumerate(self.order):
+        members = set(tracker.agent_ids if (tracker := self._crowd_trackers.get(key)) else ())
+        for index, other in enumerate(self.panel_order):
             if (
                 other.branch == key.branch
                 and other in self._crowd_trackers
-                and members & {*self._crowd_trackers[other].agents}
+                and members & {*self._crowd_trackers[other].agent_ids}
             ):
                 return index + 1
-        return len(self.order)
+        return len(self.panel_order)
 
     def has_single_agent_panel(self, key: PanelKey) -> bool:
         """Return whether the agent of a panel key is a single agent on screen, not a crowd.
 
         This is faster than a search in `panels`, which inspects every agent.
         """
-        walker = self.walker(key) if key.branch in self.shown else None
+        walker = self.walker_of_panel(key) if key.branch in self.shown_branch_numbers else None
         return walker is not None and walker.id == key.agent and not walker.config.group
 
     def _panels_of_branch(self, branch: Branch) -> list[Panel]:
         """Return the panels of a branch in the order of its agents."""
         world = branch.timeline.world
-        snapshot = world.snapshot({walker.id for walker in world.walkers if not walker.config.group})
-        name = branch.name if len(self.shown) > 1 else ""
-        snapshot = replace(snapshot, walkers=_views_with_timeline_labels(branch.timeline, snapshot.walkers))
+        snapshot = world.create_snapshot({walker.id for walker in world.walkers if not walker.config.group})
+        name = branch.name if len(self.shown_branch_numbers) > 1 else ""
+        snapshot = replace(snapshot, walkers=_walker_views_with_timeline_labels(branch.timeline, snapshot.walkers))
         single_panels = [Panel(PanelKey(branch.number, v.id), world, snapshot, v, name) for v in snapshot.walkers]
         crowd_panels = [
             self._crowd_panel(branch, members, snapshot, name) for members in members_by_group(world.walkers).values()
@@ -557,10 +578,10 @@ class Run:
         crowd = self._crowd_tracker(branch, members).current_crowd(world, members)
         # Viewing an agent may write to its memory, which is forbidden while a keyframe is read.
         drawn_agent = None if branch.timeline.is_snapshot_pending else crowd.drawn_agent
-        drawn_views = _views_with_timeline_labels(
+        drawn_views = _walker_views_with_timeline_labels(
             branch.timeline, [world.view(walker) for walker in members if walker.id == drawn_agent]
         )
-        view = crowd_as_walker_view(world, members[0], crowd)
+        view = crowd_totals_as_walker_view(world, members[0], crowd)
         return Panel(key, world, snapshot, view, name, crowd, next(iter(drawn_views), None))
 
     def order_panels(self, order: Sequence[PanelKey]) -> None:
@@ -569,11 +590,11 @@ class Run:
         Keys of panels that do not exist at the current tick are kept after the panel that they followed, because a seek
         may show these panels again.
         """
-        existing, old_order, self.order = {panel.key for panel in self.panels}, self.order, list(order)
+        existing, old_order, self.panel_order = {panel.key for panel in self.panels}, self.panel_order, list(order)
         for index, key in enumerate(old_order):
-            if key not in existing and key not in self.order:
-                preceding = [other for other in old_order[:index] if other in self.order]
-                self.order.insert(self.order.index(preceding[-1]) + 1 if preceding else 0, key)
+            if key not in existing and key not in self.panel_order:
+                preceding = [other for other in old_order[:index] if other in self.panel_order]
+                self.panel_order.insert(self.panel_order.index(preceding[-1]) + 1 if preceding else 0, key)
         self._panels_cache = None
 
     def panel_index(self, key: PanelKey) -> int:
@@ -597,15 +618,15 @@ class Run:
         """Return how unsuitable panel b is for a comparison with a: 0 (same agent in parent branch) to 3."""
         if b.agent != a.agent or b.branch == a.branch:
             return 3
-        if self.tree[a.branch].parent == b.branch:
+        if self.branch_tree[a.branch].parent == b.branch:
             return 0
-        return 1 if self.tree[b.branch].parent == a.branch else 2
+        return 1 if self.branch_tree[b.branch].parent == a.branch else 2
 
     # --- edits of the map -------------------------------------------------------------------------
 
     def recent_edits_of_branch(self, panel: PanelKey = FIRST_PANEL) -> Edits:
         """Return the recently edited cells in a panel's branch, including edits by the script."""
-        number, timeline = panel.branch, self.tree[panel.branch].timeline
+        number, timeline = panel.branch, self.branch_tree[panel.branch].timeline
         version, edits = self._recent_edits_cache.get(number, (-1, {}))
         if version != timeline.world.grid.version:  # the map has changed since the caching
             edits = self._recent_edits(timeline)
@@ -615,20 +636,20 @@ class Run:
     def _recent_edits(self, timeline: Timeline) -> Edits:
         """Return the recent edits of the map, except edits of this tick that the world has not applied yet."""
         world, current_tick = timeline.world, timeline.tick
-        is_free, last_applied_tick = world.grid.free, current_tick - world.are_due_changes_pending
+        is_free, last_applied_tick = world.grid.free_mask, current_tick - world.are_due_changes_pending
         edited: Edits = {}
         for entry in timeline.entries():
             if entry.is_enabled and current_tick - EDIT_SHOWN_TICKS <= entry.tick <= last_applied_tick:
-                for cell in self.cells_edited_by(entry.command):
+                for cell in self.cells_edited_by_command(entry.command):
                     edited[cell] = (entry.tick, not is_free[cell])
         return edited
 
-    def cells_edited_by(self, command: Command) -> Sequence[int]:
+    def cells_edited_by_command(self, command: Command) -> Sequence[int]:
         """Return the map cells that a command edits."""
         return command.edited_cells(self.world.switches) if isinstance(command, MapEdit) else ()
 
 
-def _views_with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
+def _walker_views_with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
     """Return the views with the labels that the timeline gives to the agents."""
     labels = timeline.labels_of_agents(views)
     return tuple(v if v.label == label else replace(v, label=label) for v, label in zip(views, labels, strict=True))
@@ -648,9 +669,8 @@ def begin_run(scenario: Scenario, *, max_bytes: int | None = None, user_messages
     scenario, problems = scenario_with_pinned_versions(scenario), list[str]()
     tree = BranchTree(world_builder(scenario, problems), max_bytes)
     run = Run(scenario, tree, user_messages=user_messages)
-    run.user_messages.until_next_edit += dict.fromkeys(
-        problems
-    )  # without duplicates: the world of tick 0 may be built several times
+    # Without duplicates: the world of tick 0 may be built several times.
+    run.user_messages.messages_until_next_edit += dict.fromkeys(problems)
     return run
 
 
@@ -675,10 +695,10 @@ def run_from_tree(
 
 def run_from_state(state: RunState, *, max_bytes: int | None = None, user_messages: UserMessages | None = None) -> Run:
     """Return a run restored from a state, with a seek in progress to the tick of that state."""
-    tree = BranchTree.from_states(world_builder(state.scenario), state.branches, max_bytes)
-    tree.replace_branch_links(state.groups)
-    run = run_from_tree(state.scenario, tree, state.front, state.shown, user_messages)
-    run.order_panels(state.order)
+    tree = BranchTree.from_states(world_builder(state.scenario), state.branch_states, max_bytes)
+    tree.replace_branch_links(state.linked_branch_groups)
+    run = run_from_tree(state.scenario, tree, state.focused_branch_number, state.shown_branch_numbers, user_messages)
+    run.order_panels(state.panel_order)
     return run
 
 
@@ -699,10 +719,10 @@ def world_builder(
             problems.extend(error.problems)
 
     def make() -> World:
-        world = build_world(scenario, SPECS_BY_KEY, complain=complain, watched=True)
+        world = build_world(scenario, AGENT_SPECS_BY_KEY, complain=complain, watched=True)
         if not measures_at_once:  # pictures must be reproducible, so they measure without a limit
-            world.times.clock = time.perf_counter
-            world.optimality.expansion_limit = MAX_EXPANSIONS_PER_TICK
+            world.agent_times.clock = time.perf_counter
+            world.optimality_tracker.expansion_limit = MAX_EXPANSIONS_PER_TICK
         return world
 
     return make

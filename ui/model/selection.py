@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sim.grid import SOLID, Grid
-from ui.model.tools import Point
+from sim.grid import SOLID_LETTERS, Grid
+from ui.model.drawing_tools import Point
 
 Mask = npt.NDArray[np.bool_]
 Letters = npt.NDArray[np.uint8]
@@ -90,16 +90,16 @@ class Selection:
         return int(self.mask.shape[0])
 
     @cached_property
-    def count(self) -> int:
+    def cell_count(self) -> int:
         return int(np.count_nonzero(self.mask))
 
     @property
     def is_rectangle(self) -> bool:
-        return self.count == self.width * self.height
+        return self.cell_count == self.width * self.height
 
     def __str__(self) -> str:
         size = f"{self.width} x {self.height}"
-        return size if self.is_rectangle else f"{self.count:,} cells in {size}"
+        return size if self.is_rectangle else f"{self.cell_count:,} cells in {size}"
 
     def contains_point(self, point: Point) -> bool:
         x, y = point[0] - self.left, point[1] - self.top
@@ -156,10 +156,10 @@ class Selection:
         padded = np.pad(self.mask, 1)
         across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # bool[border between two rows, column]: is on the outline
         down = (padded[1:-1, 1:] != padded[1:-1, :-1]).T  # bool[border between columns, row]: is on the outline
-        return _lines_of_runs(across, self.top, self.left), _lines_of_runs(down, self.left, self.top)
+        return _border_lines_of_runs(across, self.top, self.left), _border_lines_of_runs(down, self.left, self.top)
 
 
-def _lines_of_runs(borders: Mask, line_from: int, run_from: int) -> OutlineLines:
+def _border_lines_of_runs(borders: Mask, line_from: int, run_from: int) -> OutlineLines:
     """Return a line (see `OutlineLines`) for each run of True values in a row of a mask, shifted by offsets."""
     changes = np.diff(np.pad(borders, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     lines, run_starts = np.nonzero(changes == 1)
@@ -171,7 +171,7 @@ def _lines_of_runs(borders: Mask, line_from: int, run_from: int) -> OutlineLines
 class MapPiece:
     """Piece of a map: copied cells with their map letters, independent of the map."""
 
-    letters: Letters  # uint8[height, width]: map letter of each cell, as ASCII code
+    terrain_letters: Letters  # uint8[height, width]: map letter of each cell, as ASCII code
     mask: Mask  # bool[height, width]: cells that belong to the piece
 
     @classmethod
@@ -194,7 +194,7 @@ class MapPiece:
 
     def mirrored_or_rotated(self, transform: str) -> "MapPiece":
         letters, mask = (
-            _mirrored_or_rotated(self.letters, transform).astype(np.uint8),
+            _mirrored_or_rotated(self.terrain_letters, transform).astype(np.uint8),
             _mirrored_or_rotated(self.mask, transform).astype(np.bool_),
         )
         return MapPiece(letters, mask)
@@ -203,17 +203,17 @@ class MapPiece:
         """Return the selection that the piece covers with its upper left corner at (left, top)."""
         return Selection(left, top, self.mask)
 
-    def centred_on(self, point: Point) -> Selection:
+    def selection_centred_on(self, point: Point) -> Selection:
         """Return the selection that the piece covers with its centre at a cell."""
         return self.selection_at(point[0] - self.width // 2, point[1] - self.height // 2)
 
-    def map_letters_at(self, target: Selection, grid: Grid) -> Letters:
+    def letters_for_target(self, target: Selection, grid: Grid) -> Letters:
         """Return the letters of the piece for the cells of `target` on the map, in the order of `Selection.cells`."""
         ys, xs = np.nonzero(self.mask)
         on_map = (xs + target.left >= 0) & (xs + target.left < grid.width)
         on_map &= (ys + target.top >= 0) & (ys + target.top < grid.height)
-        return self.letters[ys[on_map], xs[on_map]]
+        return self.terrain_letters[ys[on_map], xs[on_map]]
 
-    def as_grid(self) -> Grid:
+    def to_grid(self) -> Grid:
         """Return the piece as a map of its own, in which cells outside the piece are blocked."""
-        return Grid(np.where(self.mask, self.letters, ord(SOLID[0])).astype(np.uint8), name="piece")
+        return Grid(np.where(self.mask, self.terrain_letters, ord(SOLID_LETTERS[0])).astype(np.uint8), name="piece")

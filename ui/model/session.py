@@ -13,26 +13,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sim.commands import AgentConfig, Command, MapEdit, Pair
-from sim.files.scenario import Scenario
+from files.scenario import Scenario
 from sim.grid import Grid
 from sim.movement import Movement
 from sim.walker import Walker
+from sim.world_commands import AgentConfig, CellXY, Command, MapEdit
 from ui.model import run as runs
 from ui.model.layout import MAX_PANELS
 from ui.model.panel_keys import FIRST_PANEL, NO_PANEL, PanelKey
 from ui.model.run import Panel, Run, RunState, UserMessages
-from ui.model.start_over import current_agent_configs, scenario_of_run, user_commands, with_free_starts_and_goals
+from ui.model.start_over import (
+    current_agent_configs,
+    scenario_of_run,
+    scenario_with_free_starts_and_goals,
+    user_commands,
+)
 from ui.model.stop_rules import STOP_RULES, StopCondition
 from ui.model.undo_history import UndoEntry, UndoHistory
-from ui.model.unsaved import RunContent, UnsavedWork
+from ui.model.unsaved_work import RunContent, UnsavedWork
 from ui.model.user_map_edits import map_with_user_edits
 
 PrepareThenContinue = Callable[[Sequence[AgentConfig], Grid, Callable[[], None]], None]
 """Callback (agents, map, continue): prepare the data that the agents need on the map, then call `continue`."""
 
 
-def _call_at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
+def _continue_without_preparing(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[], None]) -> None:
     """Call `go_on` at once, for sessions without a window, in which agents compute their data when they need it."""
     go_on()
 
@@ -41,9 +46,9 @@ def _call_at_once(agents: Sequence[AgentConfig], grid: Grid, go_on: Callable[[],
 class ArchivedRun:
     """Run that was replaced because the user began again at tick 0, kept so that undo can restore it."""
 
-    state: RunState
-    focused: PanelKey  # key of the panel that had the focus
-    saved: RunContent | None  # content of the run when it was last saved; None if it was never saved
+    run_state: RunState
+    focused_panel: PanelKey  # key of the panel that had the focus
+    saved_content: RunContent | None  # content of the run when it was last saved; None if it was never saved
 
 
 class Session:
@@ -54,33 +59,36 @@ class Session:
 
     def __init__(self, begun: Scenario | Run) -> None:
         self.user_messages = begun.user_messages if isinstance(begun, Run) else UserMessages()
-        self.compare_base: int | None = None  # index of panel A of a heat map A - B in a read-only session; else None
-        self.until: StopCondition | None = None  # stop rule of the "run until" in progress; None if there is none
-        self.path: Path | None = None  # file that the run was opened from or saved to
-        self.recovered_journals: list[
-            Path
-        ] = []  # journals that the run was restored from, deleted when its new journal is on disk
-        self.call_when_prepared: PrepareThenContinue = (
-            _call_at_once  # the window sets a callback that prepares data in a job
+        self.first_compared_index: int | None = (
+            None  # index of panel A of a heat map A - B in a read-only session; else None
         )
-        self._most_bytes: int | None = None
-        self._runs = self._generation = 0
-        self._generation_inputs: tuple[object, ...] = ()  # inputs of `generation` when it was last incremented
+        self.stop_condition: StopCondition | None = (
+            None  # stop rule of the "run until" in progress; None if there is none
+        )
+        self.path: Path | None = None  # file that the run was opened from or saved to
+        # Journals that the run was restored from, deleted when its new journal is on disk.
+        self.recovered_journals: list[Path] = []
+        self.call_when_prepared: PrepareThenContinue = (
+            _continue_without_preparing  # the window sets a callback that prepares data in a job
+        )
+        self._max_keyframe_bytes: int | None = None
+        self._opened_run_count = self._picture_generation = 0
+        self._picture_generation_inputs: tuple[object, ...] = ()  # inputs of `generation` when it was last incremented
         if isinstance(begun, Run):
             self.open_run(begun)
         else:
             self.open_scenario(begun)
 
     @classmethod
-    def create_read_only(cls, run: Run) -> "Session":
+    def create_read_only_session(cls, run: Run) -> "Session":
         """Return a read-only session for a picture or a film, in which no panel has the focus."""
         session = cls(run)
-        session.compare_base = 0
+        session.first_compared_index = 0
         return session
 
     def set_first_compared_panel(self, index: int) -> None:
         """Set the index of panel A of a heat map A - B, if the session is read-only; otherwise do nothing."""
-        self.compare_base = self.compare_base if self.compare_base is None else index
+        self.first_compared_index = self.first_compared_index if self.first_compared_index is None else index
 
     # --- opening and beginning again --------------------------------------------------------------
 
@@ -95,15 +103,15 @@ class Session:
             run: Run to open.
             agent: Number of the agent in the front branch to focus.
         """
-        self.history = UndoHistory(self)
+        self.undo_history = UndoHistory(self)
         self._replace_run(run, agent)
 
     def _replace_run(self, run: Run, agent: int) -> None:
         """Make `run` the open run and focus an agent of its front branch; the undo history is kept."""
-        self.run, self.unsaved = run, UnsavedWork(run)
-        self._runs += 1
-        self._agent = agent
-        self.until = replace(self.until, begin_tick=0) if self.until else None
+        self.run, self.unsaved_work = run, UnsavedWork(run)
+        self._opened_run_count += 1
+        self._focused_agent = agent
+        self.stop_condition = replace(self.stop_condition, begin_tick=0) if self.stop_condition else None
         self._apply_keyframe_memory_limit()
         self.ensure_valid_focus()
 
@@ -113,11 +121,11 @@ class Session:
         Args:
             megabytes: Maximum memory in MB; 0 allows as much as the run itself takes.
         """
-        self._most_bytes = megabytes * 1_000_000 or None
+        self._max_keyframe_bytes = megabytes * 1_000_000 or None
         self._apply_keyframe_memory_limit()
 
     def _apply_keyframe_memory_limit(self) -> None:
-        self.run.configure_keyframes(self._most_bytes, in_background=True)
+        self.run.set_keyframe_memory_and_thread(self._max_keyframe_bytes, in_background=True)
 
     def start_over(self, *, keeps_map: bool) -> None:
         """Begin again at tick 0 with all agents and their current settings; the script runs again.
@@ -126,7 +134,7 @@ class Session:
             keeps_map: Keep all map edits by the user. Otherwise only those drawn at tick 0, before the run began, are
                 kept.
         """
-        first = [command for tick, command in user_commands(self.run.timeline) if tick == 0]
+        first = [command for tick, command in user_commands(self.run.focused_branch_timeline) if tick == 0]
         map_edits = [command for command in first if isinstance(command, MapEdit) and not keeps_map]
         self._replace_with_new_run("started over", keeps_map, map_edits=map_edits)
 
@@ -139,7 +147,7 @@ class Session:
 
     def start_over_with_start(self, agent: int, start: tuple[int, int]) -> None:
         """Begin again at tick 0 with another start of one agent; map edits by the user are kept."""
-        walker = self.run.world.walker(agent)
+        walker = self.run.world.walker_with_id(agent)
         if walker is not None:
             self._replace_with_new_run(
                 f"started over with another start of {walker.label}", True, starts={agent: start}
@@ -159,7 +167,7 @@ class Session:
 
     def _start_over_with_movement(self, movement: Movement) -> None:
         """Begin again with another movement rule; called when the agents' data for that rule is prepared."""
-        self.user_messages.until_next_edit.append(f"Started over at tick 0: {movement.description}")
+        self.user_messages.messages_until_next_edit.append(f"Started over at tick 0: {movement.description}")
         self._replace_with_new_run(
             f"started over with {movement.description}", True, lambda scenario: scenario.with_movement(movement)
         )
@@ -170,7 +178,7 @@ class Session:
         keeps_map: bool,
         change: Callable[[Scenario], Scenario] = lambda scenario: scenario,
         map_edits: Sequence[Command] = (),
-        starts: Mapping[int, Pair] = {},
+        starts: Mapping[int, CellXY] = {},
     ) -> None:
         """Replace the run by a new one at tick 0, as one undo entry, so that no work is lost.
 
@@ -181,51 +189,55 @@ class Session:
             map_edits: Commands to apply to the new run at tick 0.
             starts: New start (x, y) of some agents, by number of the agent.
         """
-        self.history.close_entry()
-        self.run.timeline.finish_seek()  # finish the seek, because the current settings are those at its target tick
+        self.undo_history.close_entry()
+        self.run.focused_branch_timeline.finish_seek()  # the current settings are those at the target tick of the seek
         archived, tick, was_unsaved = self.open_run_as_archived(), self.tick, self.has_unsaved_edits
-        scenario, freed = with_free_starts_and_goals(
+        scenario, freed = scenario_with_free_starts_and_goals(
             change(scenario_of_run(self.run, keeps_map=keeps_map, starts=starts))
         )
-        self.user_messages.until_next_edit.extend(freed)
-        run = runs.begin_run(scenario, max_bytes=self._most_bytes, user_messages=self.user_messages)
+        self.user_messages.messages_until_next_edit.extend(freed)
+        run = runs.begin_run(scenario, max_bytes=self._max_keyframe_bytes, user_messages=self.user_messages)
         for command in map_edits:
-            run.do(command)
+            run.apply_command(command)
         self._replace_run(run, FIRST_PANEL.agent)
         if was_unsaved:
-            self.unsaved.mark_unsaved()
-        self.history.append_entry(UndoEntry(description, _RunReplacement(self, archived), tick))
-        branches = archived.state.branches
+            self.unsaved_work.mark_unsaved()
+        self.undo_history.append_entry(UndoEntry(description, _RunReplacement(self, archived), tick))
+        branches = archived.run_state.branch_states
         if len(branches) > 1 or any(not entry.is_scripted for entry in branches[0].entries):
-            self.user_messages.until_next_edit.append(
+            self.user_messages.messages_until_next_edit.append(
                 "Started over. {key:undo} restores the previous run with all its edits."
             )
 
     def open_run_as_archived(self) -> ArchivedRun:
         """Return the open run as an archived run, which undo can restore."""
-        return ArchivedRun(self.run.state(), self.focused_key, self.unsaved.saved_content)
+        return ArchivedRun(self.run.run_state(), self.focused_key, self.unsaved_work.saved_content)
 
     def restore_archived_run(self, left: ArchivedRun) -> None:
         """Replace the open run by an archived one, for undo or redo; the undo history is kept."""
         self._replace_run(
-            runs.run_from_state(left.state, max_bytes=self._most_bytes, user_messages=self.user_messages),
-            left.focused.agent,
+            runs.run_from_state(left.run_state, max_bytes=self._max_keyframe_bytes, user_messages=self.user_messages),
+            left.focused_panel.agent,
         )
-        self.unsaved.saved_content = left.saved
+        self.unsaved_work.saved_content = left.saved_content
 
     @property
     def archived_runs(self) -> list[ArchivedRun]:
         """Return the runs that were replaced by a new start at tick 0 and can be restored by undo, the oldest first."""
-        return [done.change.archived_run for done in self.history.done if isinstance(done.change, _RunReplacement)]
+        return [
+            done.undoable_change.archived_run
+            for done in self.undo_history.done
+            if isinstance(done.undoable_change, _RunReplacement)
+        ]
 
     # --- queries ----------------------------------------------------------------------------------
 
     @property
     def tick(self) -> int:
-        return self.run.displayed_tick if self.compare_base is None else self.run.max_shown_tick
+        return self.run.displayed_tick if self.first_compared_index is None else self.run.max_shown_tick
 
     @property
-    def panels_that_fit(self) -> tuple[Panel, ...]:
+    def panels_that_fit_in_window(self) -> tuple[Panel, ...]:
         """Return at most MAX_PANELS panels, including the focused one; a window has no room for more."""
         panels = self.run.panels
         if len(panels) <= MAX_PANELS:
@@ -237,16 +249,16 @@ class Session:
     @property
     def picture_generation(self) -> int:
         """Return a counter that is incremented whenever all cached pictures of the run become invalid."""
-        inputs = (self._runs, self.run.picture_cache_key)
-        if inputs != self._generation_inputs:
-            self._generation_inputs = inputs
-            self._generation += 1
-        return self._generation
+        inputs = (self._opened_run_count, self.run.picture_cache_key)
+        if inputs != self._picture_generation_inputs:
+            self._picture_generation_inputs = inputs
+            self._picture_generation += 1
+        return self._picture_generation
 
     def panel_index(self, key: PanelKey) -> int:
         """Return the index of a panel in display order; for NOBODY in a read-only session, that of panel A."""
-        if key == NO_PANEL and self.compare_base is not None:
-            return self.compare_base
+        if key == NO_PANEL and self.first_compared_index is not None:
+            return self.first_compared_index
         return self.run.panel_index(key)
 
     def compared_panel_indices(self, index: int | None = None) -> tuple[int, int]:
@@ -260,7 +272,7 @@ class Session:
     @property
     def has_unsaved_edits(self) -> bool:
         """Return whether there is unsaved work; always False in a read-only session."""
-        return self.compare_base is None and self.unsaved.has_changes
+        return self.first_compared_index is None and self.unsaved_work.has_unsaved_changes
 
     # --- time -------------------------------------------------------------------------------------
 
@@ -279,9 +291,9 @@ class Session:
         self.ensure_valid_focus()
         return has_arrived
 
-    def seek(self, tick: int) -> None:
+    def seek_to_tick(self, tick: int) -> None:
         """Seek to another tick with all branches on screen; return only when they have reached it."""
-        self.run.seek(tick)
+        self.run.seek_to_tick(tick)
         self.ensure_valid_focus()
 
     def recover_worlds(self) -> None:
@@ -289,51 +301,53 @@ class Session:
         self.run.recover_worlds()
         self.ensure_valid_focus()
 
-    def advance(self, ticks: int) -> int:
+    def advance_by_ticks(self, ticks: int) -> int:
         """Advance up to `ticks` ticks and return how many passed.
 
         Fewer ticks pass if a stop rule is met, if the scenario pauses the run earlier, or if the world is over.
         """
         if self._scenario_pause_tick is not None and self.tick < self._scenario_pause_tick:
             ticks = min(ticks, self._scenario_pause_tick - self.tick)
-        if self.until is None:
+        if self.stop_condition is None:
             return self._advance_run(ticks)
         passed = 0
         while passed < ticks and self._advance_run(1):
             passed += 1
-            if self.is_stopped_by_rule:
+            if self.is_stop_condition_met:
                 break
         return passed
 
     def _advance_run(self, ticks: int) -> int:
-        passed = self.run.advance(ticks)
+        passed = self.run.advance_by_ticks(ticks)
         self.ensure_valid_focus()
         return passed
 
     def set_stop_condition(self, rule: str | None, tick: int | None = None) -> None:
-        """Set the condition at which `advance` stops.
+        """Set the condition at which `advance_by_ticks` stops.
 
         Args:
             rule: Key of STOP_RULES; None if only `tick` counts.
             tick: Tick at which to pause; None if only `rule` counts.
         """
-        self.until = StopCondition(STOP_RULES[rule] if rule else None, tick, self.tick)
+        self.stop_condition = StopCondition(STOP_RULES[rule] if rule else None, tick, self.tick)
 
     @property
-    def is_stopped_by_rule(self) -> bool:
+    def is_stop_condition_met(self) -> bool:
         """Return whether the event that a "run until" waits for happened in the last tick."""
-        return self.until is not None and self.until.is_condition_met(self.run, self.focused_key, self.tick)
+        return self.stop_condition is not None and self.stop_condition.is_condition_met(
+            self.run, self.focused_key, self.tick
+        )
 
     @property
     def _scenario_pause_tick(self) -> int | None:
         """Return the tick at which the scenario pauses the run; None if it names no such tick."""
-        until = self.run.scenario.until
+        until = self.run.scenario.stop_tick
         return None if until is None else until.tick
 
     @property
     def should_pause(self) -> bool:
         """Return whether the run should pause now, because of a stop rule or because the scenario says so."""
-        return self.is_stopped_by_rule or self.is_at_pause_tick
+        return self.is_stop_condition_met or self.is_at_pause_tick
 
     @property
     def is_at_pause_tick(self) -> bool:
@@ -344,26 +358,34 @@ class Session:
     @property
     def focused_key(self) -> PanelKey:
         """Return the key of the focused panel, which does not exist if the front branch has no agents."""
-        return PanelKey(self.run.front, self._agent) if self.compare_base is None else NO_PANEL
+        return (
+            PanelKey(self.run.focused_branch_number, self._focused_agent)
+            if self.first_compared_index is None
+            else NO_PANEL
+        )
 
     @property
     def focused_walker(self) -> Walker | None:
-        return self.run.walker(self.focused_key)
+        return self.run.walker_of_panel(self.focused_key)
 
-    def focus(self, key: PanelKey) -> None:
+    def focus_panel(self, key: PanelKey) -> None:
         """Focus a panel and bring its branch to the front; commands then apply to that branch."""
-        self._agent = key.agent
-        if key.branch in self.run.tree.branches:
-            self.run.front = key.branch
+        self._focused_agent = key.agent
+        if key.branch in self.run.branch_tree.branches:
+            self.run.focused_branch_number = key.branch
 
     def ensure_valid_focus(self) -> None:
         """Move the focus to an existing panel if the focused panel no longer exists."""
-        if self.compare_base is not None or self.run.is_seeking or self.run.has_single_agent_panel(self.focused_key):
+        if (
+            self.first_compared_index is not None
+            or self.run.is_seeking
+            or self.run.has_single_agent_panel(self.focused_key)
+        ):
             return
         if not self.run.panels or any(panel.key == self.focused_key for panel in self.run.panels):
             return
-        in_front_branch = [panel for panel in self.run.panels if panel.key.branch == self.run.front]
-        self.focus((in_front_branch or self.run.panels)[-1].key)
+        in_front_branch = [panel for panel in self.run.panels if panel.key.branch == self.run.focused_branch_number]
+        self.focus_panel((in_front_branch or self.run.panels)[-1].key)
 
     def update_after_change(self) -> None:
         """Update caches and focus after a change of the run."""
@@ -372,15 +394,15 @@ class Session:
 
     # --- commands and undo ----------------------------------------------------------------------
 
-    def do(self, command: Command) -> None:
+    def submit_command(self, command: Command) -> None:
         """Apply a command now to the focused branch and to the branches that are linked with it."""
-        self.history.submit(command)
+        self.undo_history.submit(command)
         self.ensure_valid_focus()
 
     @contextmanager
     def combine_actions(self, description: str) -> Iterator[None]:
         """Combine the actions inside the `with` block into one undo entry."""
-        with self.history.combine_actions(description):
+        with self.undo_history.combine_actions(description):
             yield
         self.update_after_change()
 

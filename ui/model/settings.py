@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sim.files.disk import read_file, write_file_atomically
-from sim.files.user_folders import config_folder
-from sim.files.yaml import InlineList, read_yaml, write_yaml
+from files.disk import read_file, write_file_atomically
+from files.yaml import InlineList, read_yaml, write_yaml
 from sim.params import ConfigError, Param
-from sim.prepared import DISK_MB, MEMORY_MB
-from ui.model.clock import AS_FAST_AS_POSSIBLE, SPEEDS
-from ui.model.clock import nearest_speed as nearest_speed
-from ui.model.layers import HEAT_COLOUR_NAMES, HEAT_KINDS, HeatSetting
+from sim.prepared_data import DISK_MB, MEMORY_MB
+from sim.system.user_folders import config_folder
+from ui.model.layer_state import HEAT_COLOUR_NAMES, HEAT_KINDS, HeatSetting
+from ui.model.step_clock import AS_FAST_AS_POSSIBLE, SPEEDS
+from ui.model.step_clock import nearest_speed as nearest_speed
 
 SETTINGS_FILE_NAME = "settings.yaml"
 BACKUP_FILE_NAME = "settings-before.yaml"
@@ -94,11 +94,11 @@ class Settings:
 
     @property
     def heat_colours(self) -> str:
-        return self.heat.colours
+        return self.heat.colour_map
 
     @heat_colours.setter
     def heat_colours(self, name: str) -> None:
-        self.heat = replace(self.heat, colours=name)
+        self.heat = replace(self.heat, colour_map=name)
 
     @property
     def heat_is_log(self) -> bool:
@@ -190,35 +190,35 @@ class _SettingsReader:
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        self.data = data
+        self.settings_data = data
         self.problems: list[str] = []
 
     def read_settings(self) -> Settings:
         base = Settings()
-        speed = self._read_value(self.data, SPEED, base.speed)
+        speed = self._read_param_value(self.settings_data, SPEED, base.speed)
         return replace(
             base,
-            theme=self._read_value(self.data, THEME, base.theme),
-            ui_scale=self._read_value(self.data, UI_SCALE, base.ui_scale),
-            layers=self._read_layers(),
-            heat=self._read_heat(),
-            linked_cameras=self._read_value(self.data, LINKED_CAMERAS, base.linked_cameras),
+            theme=self._read_param_value(self.settings_data, THEME, base.theme),
+            ui_scale=self._read_param_value(self.settings_data, UI_SCALE, base.ui_scale),
+            layers=self._read_layer_visibility(),
+            heat=self._read_heat_setting(),
+            linked_cameras=self._read_param_value(self.settings_data, LINKED_CAMERAS, base.linked_cameras),
             speed=nearest_speed(speed),
             window_size=self._read_window_size(base.window_size),
-            sidebar_tab=self._read_value(self.data, SIDEBAR_TAB, base.sidebar_tab),
-            shows_sidebar=self._read_value(self.data, SHOWS_SIDEBAR, base.shows_sidebar),
-            shows_minimap=self._read_value(self.data, SHOWS_MINIMAP, base.shows_minimap),
-            keyframe_mb=self._read_value(self.data, KEYFRAME_MB, base.keyframe_mb),
-            prepared_mb=self._read_value(self.data, PREPARED_MB, base.prepared_mb),
-            prepared_disk_mb=self._read_value(self.data, PREPARED_DISK_MB, base.prepared_disk_mb),
+            sidebar_tab=self._read_param_value(self.settings_data, SIDEBAR_TAB, base.sidebar_tab),
+            shows_sidebar=self._read_param_value(self.settings_data, SHOWS_SIDEBAR, base.shows_sidebar),
+            shows_minimap=self._read_param_value(self.settings_data, SHOWS_MINIMAP, base.shows_minimap),
+            keyframe_mb=self._read_param_value(self.settings_data, KEYFRAME_MB, base.keyframe_mb),
+            prepared_mb=self._read_param_value(self.settings_data, PREPARED_MB, base.prepared_mb),
+            prepared_disk_mb=self._read_param_value(self.settings_data, PREPARED_DISK_MB, base.prepared_disk_mb),
             recordings=self._read_folder("recordings"),
             files_folder=self._read_folder("files_folder"),
-            keys=self._read_keys(),
+            keys=self._read_assigned_keys(),
             recent_files=self._read_recent_files(),
             closed_notes=[name for name in self._read_collection("closed_notes", list) if isinstance(name, str)],
         )
 
-    def _read_value(self, data: Mapping[str, Any], param: Param, default: Any) -> Any:
+    def _read_param_value(self, data: Mapping[str, Any], param: Param, default: Any) -> Any:
         """Return the value of a setting if it is valid; otherwise add a problem and return the default."""
         if param.name not in data:
             return default
@@ -233,13 +233,13 @@ class _SettingsReader:
 
     def _read_collection(self, key: str, kind: type) -> Any:
         """Return the mapping or list stored under a key; if it has another type, add a problem and return it empty."""
-        part = self.data.get(key, kind())
+        part = self.settings_data.get(key, kind())
         if isinstance(part, kind):
             return part
         self.problems.append(f"{key}: expected a {'mapping' if kind is dict else 'list'}")
         return kind()
 
-    def _read_layers(self) -> dict[str, bool]:
+    def _read_layer_visibility(self) -> dict[str, bool]:
         """Return which layers are on (layer -> bool); values that are not Boolean are left out.
 
         Layers that no longer exist are kept; drawing ignores them.
@@ -252,23 +252,23 @@ class _SettingsReader:
                 self.problems += error.problems
         return visible
 
-    def _read_heat(self) -> HeatSetting:
+    def _read_heat_setting(self) -> HeatSetting:
         """Return the heat setting, with invalid parts replaced by defaults."""
         part, base = self._read_collection("heat", dict), HeatSetting()
         return HeatSetting(
-            self._read_value(part, HEAT_KIND, base.kind),
-            self._read_value(part, HEAT_IS_LOG, base.is_log),
-            self._read_value(part, HEAT_COLOURS, base.colours),
+            self._read_param_value(part, HEAT_KIND, base.kind),
+            self._read_param_value(part, HEAT_IS_LOG, base.is_log),
+            self._read_param_value(part, HEAT_COLOURS, base.colour_map),
         )
 
-    def _read_keys(self) -> dict[str, str]:
+    def _read_assigned_keys(self) -> dict[str, str]:
         """Return the keyboard keys assigned by the user: command id -> keys; unknown commands do no harm."""
         return {
             str(c): k for c, k in self._read_collection("keys", dict).items() if isinstance(k, str) and k.isprintable()
         }
 
     def _read_folder(self, key: str) -> str:
-        name = self.data.get(key, "")
+        name = self.settings_data.get(key, "")
         if isinstance(name, str) and name.isprintable():
             return name
         self.problems.append(f"{key}: expected the name of a folder")
@@ -311,7 +311,7 @@ def settings_text(settings: Settings) -> str:
             "theme": settings.theme,
             "ui_scale": float(settings.ui_scale),
             "layers": {key: bool(is_on) for key, is_on in sorted(settings.layers.items())},
-            "heat": {"kind": heat.kind, "is_log": heat.is_log, "colours": heat.colours},
+            "heat": {"kind": heat.kind, "is_log": heat.is_log, "colours": heat.colour_map},
             "linked_cameras": settings.linked_cameras,
             "speed": settings.speed,
             "window_size": InlineList(settings.window_size),

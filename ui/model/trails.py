@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sim.grid import Grid
 from sim.kernels import log
-from sim.time.recorded import AgentRecord
+from sim.time.agent_records import AgentRecord
 
 
 class Trail:
@@ -15,21 +15,21 @@ class Trail:
 
     def __init__(self, start: int, tick: int, grid: Grid) -> None:
         self.first_tick = tick
-        self._count = 1
+        self._entry_count = 1
         self._shown_count: int | None = None  # number of visible entries while an earlier tick is shown; None: all
         # record that the entries were copied from, and its version (`AgentRecord.truncation_count` counts how often it
         # dropped rows)
         self._followed_record: tuple[AgentRecord, int] | None = None
-        self._width, self._diagonal_cost = grid.width, grid.diagonal_cost
-        self._visited = np.zeros(grid.cells, np.bool_)  # bool[cells]: whether the agent has been on each cell
-        self._visited[start] = True
+        self._map_width, self._diagonal_cost = grid.width, grid.diagonal_cost
+        self._is_visited = np.zeros(grid.cells, np.bool_)  # bool[cells]: whether the agent has been on each cell
+        self._is_visited[start] = True
         self._cells = np.full(1024, start, np.int32)
         self._marks = np.zeros(1024, np.int16)
         self._expanded = np.zeros(1024, np.int64)
         self._total_costs = np.zeros(1024, np.float64)
         self._revisit_counts = np.zeros(1024, np.int64)
 
-    def append(self, rows: Any, tick: int | None = None) -> None:
+    def append_rows(self, rows: Any, tick: int | None = None) -> None:
         """Append entries for consecutive ticks.
 
         An agent without a path produces no rows until a map change wakes it. That gap is filled with waiting entries.
@@ -38,17 +38,17 @@ class Trail:
             rows: Rows of the agent's log (dtype log.ROW), one for each of these ticks.
             tick: Tick of the first row; by default the one after the last entry.
         """
-        missing = 0 if tick is None else tick - (self.first_tick + self._count - 1)
-        self._grow_arrays(self._count + max(0, missing) + rows.size)
+        missing = 0 if tick is None else tick - (self.first_tick + self._entry_count - 1)
+        self._grow_arrays(self._entry_count + max(0, missing) + rows.size)
         if missing > 0:
             self._append_waiting_ticks(missing)
-        old, new = self._count, self._count + rows.size
+        old, new = self._entry_count, self._entry_count + rows.size
         self._cells[old:new] = rows.cell
         self._marks[old:new] = rows.marks
         self._expanded[old:new] = self._expanded[old - 1] + np.cumsum(rows.expanded)
         self._total_costs[old:new] = self._total_costs[old - 1] + np.cumsum(self._costs_of_moves(old, new))
         self._revisit_counts[old:new] = self._revisit_counts[old - 1] + np.cumsum(self._revisit_mask(old, new))
-        self._count = new
+        self._entry_count = new
 
     def update_from_record(self, record: AgentRecord, tick: int) -> None:
         """Append the new rows of a record, and show the entries up to `tick`.
@@ -59,21 +59,21 @@ class Trail:
         """
         record_version = (record, record.truncation_count)
         if record_version != self._followed_record:
-            self._visited[:] = False
-            self._visited[self._cells[0]] = True
-            self._count, self._followed_record = 1, record_version
-        copied_count = self._count - 1
-        if copied_count < record.rows.size:
-            self.append(record.rows[copied_count:].view(np.recarray))
+            self._is_visited[:] = False
+            self._is_visited[self._cells[0]] = True
+            self._entry_count, self._followed_record = 1, record_version
+        copied_count = self._entry_count - 1
+        if copied_count < record.log_rows.size:
+            self.append_rows(record.log_rows[copied_count:].view(np.recarray))
         self._shown_count = 1 + record.rows_before_tick(record.activity_end_before(tick)).size
 
     def _append_waiting_ticks(self, ticks: int) -> None:
         """Append entries for ticks in which the agent waited; the arrays must have room for them."""
-        old, new = self._count, self._count + ticks
+        old, new = self._entry_count, self._entry_count + ticks
         self._marks[old:new] = 0
         for values in (self._cells, self._expanded, self._total_costs, self._revisit_counts):
             values[old:new] = values[old - 1]
-        self._count = new
+        self._entry_count = new
 
     def _grow_arrays(self, needed: int) -> None:
         """Double the size of the arrays until they have room for `needed` entries."""
@@ -85,10 +85,10 @@ class Trail:
     def _costs_of_moves(self, old: int, new: int) -> npt.NDArray[np.float64]:
         """Return the cost of the move in each entry from `old` to `new`; 0 where a trial puts the agent back."""
         cells = self._cells[old - 1 : new]
-        dx = np.abs(np.diff(cells % self._width))
-        dy = np.abs(np.diff(cells // self._width))
+        dx = np.abs(np.diff(cells % self._map_width))
+        dy = np.abs(np.diff(cells // self._map_width))
         costs = np.where(dx & dy, self._diagonal_cost, (dx | dy).astype(np.float64))
-        paid_costs: npt.NDArray[np.float64] = np.where(self._marks[old:new] & log.TRIAL, 0.0, costs)
+        paid_costs: npt.NDArray[np.float64] = np.where(self._marks[old:new] & log.TRIAL_BEGAN, 0.0, costs)
         return paid_costs
 
     def _revisit_mask(self, old: int, new: int) -> npt.NDArray[np.bool_]:
@@ -96,10 +96,10 @@ class Trail:
         cells = self._cells[old:new]
         first = np.zeros(cells.size, np.bool_)
         first[np.unique(cells, return_index=True)[1]] = True
-        is_new = first & ~self._visited[cells]
-        self._visited[cells] = True
+        is_new = first & ~self._is_visited[cells]
+        self._is_visited[cells] = True
         # at the beginning of a trial, the agent is put back on its start cell, which it has visited before
-        is_placed = (self._marks[old:new] & log.TRIAL) != 0
+        is_placed = (self._marks[old:new] & log.TRIAL_BEGAN) != 0
         moved: npt.NDArray[np.bool_] = np.diff(self._cells[old - 1 : new]) != 0
         counts: npt.NDArray[np.bool_] = (moved | is_placed) & ~is_new
         return counts
@@ -111,7 +111,7 @@ class Trail:
 
     def __len__(self) -> int:
         """Return the number of entries of the trail up to the current tick."""
-        return self._count if self._shown_count is None else min(self._shown_count, self._count)
+        return self._entry_count if self._shown_count is None else min(self._shown_count, self._entry_count)
 
     @property
     def cells(self) -> npt.NDArray[np.int32]:
@@ -134,6 +134,6 @@ class Trail:
         return self._total_costs[: len(self)]
 
     @property
-    def total_revisits(self) -> npt.NDArray[np.int64]:
+    def revisit_counts(self) -> npt.NDArray[np.int64]:
         """Return the agent's total number of revisits (moves onto cells visited before) after each tick."""
         return self._revisit_counts[: len(self)]

@@ -3,7 +3,8 @@
     with history.combine_actions("agents swapped"): ...                everything done inside becomes one entry
     history.open_entry("stroke"), .close_entry(), .cancel()            an entry that stays open over many frames
     history.set("range begins", put, before, after) set a value of the window that undo should restore
-    history.undo(), .redo_last_entry(), .go_to_history_entry(place)    undo or redo until `place` entries are done
+    history.undo_last_entry(), .redo_last_entry()   undo or redo one entry
+    history.go_to_history_entry(place)              undo or redo until `place` entries are done
 
 A change of a run is kept as the difference of two states of that run, as plain values: logs of commands, names and
 parents of branches, groups, the order of the panels. Undo restores the logs, and the run is then recomputed without the
@@ -17,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
-from sim import commands
-from sim.commands import Command, merge_commands
+from sim import world_commands
 from sim.time.branches import BranchState
-from sim.time.log import LogEntry
-from ui.model.current_settings import command_for_current_value
+from sim.time.command_log import LogEntry
+from sim.world_commands import Command, merge_commands
+from ui.model.current_settings import command_restoring_current_value
 from ui.model.panel_keys import PanelKey
 from ui.model.panel_texts import RunNames
 from ui.model.run import Run, RunState
@@ -44,12 +45,12 @@ class UndoEntry:
     """Finished entry of the undo history: its description and how to undo it."""
 
     description: str
-    change: UndoableChange
+    undoable_change: UndoableChange
     tick: int
-    branch: str = ""  # name of the branch that was focused, if the run had several branches; else ""
+    branch_name: str = ""  # name of the branch that was focused, if the run had several branches; else ""
 
     def __str__(self) -> str:
-        branch_text = f", {self.branch}" if self.branch else ""
+        branch_text = f", {self.branch_name}" if self.branch_name else ""
         return f"{self.description} (tick {self.tick:,}{branch_text})"
 
 
@@ -62,7 +63,7 @@ class RunOwner(Protocol):
     @property
     def focused_key(self) -> PanelKey: ...
 
-    def focus(self, key: PanelKey) -> None: ...
+    def focus_panel(self, key: PanelKey) -> None: ...
 
     def update_after_change(self) -> None:
         """Update caches and focus after undo or redo has changed the run."""
@@ -73,7 +74,7 @@ class _OpenEntry:
     """Undo entry that is still being recorded: the state of the run before it, and its commands so far."""
 
     state_before: RunState
-    focused: PanelKey
+    focused_panel: PanelKey
     tick: int
     description: str
     is_stroke: bool  # whether all commands of the entry belong to one stroke of the mouse
@@ -130,7 +131,7 @@ class UndoHistory:
         self.close_entry()
         self.action_count += 1
         run, focused = self._run_owner.run, self._run_owner.focused_key
-        self._open_entry = _OpenEntry(run.state(), focused, run.tick, description, is_stroke, merge_key)
+        self._open_entry = _OpenEntry(run.run_state(), focused, run.tick, description, is_stroke, merge_key)
 
     def submit(self, command: Command) -> None:
         """Submit a command to the front branch, in the open entry or in an entry of its own.
@@ -138,27 +139,27 @@ class UndoHistory:
         A command that sets a setting to its current value is not recorded. It would have no effect, but at a past tick
         it would remove all later edits.
         """
-        restoring_command = self._command_for_current_value(command)
+        restoring_command = self._command_restoring_current_value(command)
         if restoring_command == command:
             return
         if self._open_entry is None:
-            merge_key = _numeric_setting_key(self._run_owner.run.front, command)
+            merge_key = _numeric_setting_key(self._run_owner.run.focused_branch_number, command)
             if merge_key is None or not self._reopen_matching_entry(merge_key):
                 self.open_entry(is_stroke=merge_key is not None, merge_key=merge_key)
                 self._require_open_entry().restoring_command = restoring_command
             self._apply_command(command)
-            self._end_stepped_entry(command)
+            self._end_finished_value_steps(command)
         else:
             self._apply_command(command)
 
     def _apply_command(self, command: Command) -> None:
         """Apply a command to the run, and append it to the commands of the open entry."""
         entry = self._require_open_entry()
-        stroke = self._run_owner.run.do(command, entry.stroke_number)
+        stroke = self._run_owner.run.apply_command(command, entry.stroke_number)
         entry.stroke_number = stroke if entry.is_stroke else 0
         entry.submitted_commands.append(command)
 
-    def _command_for_current_value(self, command: Command) -> Command | None:
+    def _command_restoring_current_value(self, command: Command) -> Command | None:
         """Return the command that would set the setting changed by `command` to its current value.
 
         Returns:
@@ -166,11 +167,15 @@ class UndoHistory:
             setting, or if linked branches have different values or show different ticks.
         """
         run = self._run_owner.run
-        timelines = [run.tree[number].timeline for number in run.tree.linked_branches(run.front)]
+        timelines = [
+            run.branch_tree[number].timeline for number in run.branch_tree.linked_branches(run.focused_branch_number)
+        ]
         for timeline in timelines:
             timeline.finish_seek()
         current = [
-            command_for_current_value(timeline.world, command) for timeline in timelines if timeline.tick == run.tick
+            command_restoring_current_value(timeline.world, command)
+            for timeline in timelines
+            if timeline.tick == run.tick
         ]
         is_same = bool(current) and len(current) == len(timelines) and current.count(current[0]) == len(current)
         return current[0] if is_same else None
@@ -180,7 +185,7 @@ class UndoHistory:
         assert self._open_entry is not None
         return self._open_entry
 
-    def _end_stepped_entry(self, command: Command) -> None:
+    def _end_finished_value_steps(self, command: Command) -> None:
         """Close the entry of a stepped setting; cancel it if the setting is back at its old value in the same tick."""
         entry = self._require_open_entry()
         if (
@@ -218,11 +223,14 @@ class UndoHistory:
             return
         self._mergeable_entry = None
         change = self._run_change_since(entry)
-        if not change.change.is_empty:
+        if not change.run_change.is_empty:
             described = entry.submitted_commands if entry.merge_key is None else entry.submitted_commands[-1:]
             whole_change = CompositeChange((change, *entry.value_changes)) if entry.value_changes else change
             entry.noted = UndoEntry(
-                entry.description or self._description_of(described), whole_change, entry.tick, self._branch_name()
+                entry.description or self._description_of_commands(described),
+                whole_change,
+                entry.tick,
+                self._name_of_focused_branch(),
             )
             self.append_entry(entry.noted)
             self._mergeable_entry = entry if entry.merge_key is not None else None
@@ -237,20 +245,20 @@ class UndoHistory:
     def _run_change_since(self, entry: _OpenEntry) -> "OpenRunChange":
         """Return the changes of the run and of the focus since an entry was opened."""
         owner = self._run_owner
-        change = RunChange.change_between_states(entry.state_before, owner.run.state())
-        return OpenRunChange(owner, change, entry.focused, owner.focused_key)
+        change = RunChange.change_between_states(entry.state_before, owner.run.run_state())
+        return OpenRunChange(owner, change, entry.focused_panel, owner.focused_key)
 
-    def _description_of(self, submitted: Sequence[Command]) -> str:
+    def _description_of_commands(self, submitted: Sequence[Command]) -> str:
         """Return the description of an undo entry that consists of these commands."""
-        names = RunNames(self._run_owner.run.timeline)
+        names = RunNames(self._run_owner.run.focused_branch_timeline)
         return ", ".join(command.describe_change(names) for command in merge_commands(submitted))
 
-    def _branch_name(self) -> str:
+    def _name_of_focused_branch(self) -> str:
         """Return the name of the front branch if the run has several branches, else ""."""
-        tree = self._run_owner.run.tree
-        return tree[self._run_owner.run.front].name if len(tree.branches) > 1 else ""
+        tree = self._run_owner.run.branch_tree
+        return tree[self._run_owner.run.focused_branch_number].name if len(tree.branches) > 1 else ""
 
-    def set(self, description: str, setter: Callable[[T], None], before: T, after: T) -> None:
+    def set_undoable_value(self, description: str, setter: Callable[[T], None], before: T, after: T) -> None:
         """Set a value of the window as part of the open entry, or as an entry of its own.
 
         Args:
@@ -271,7 +279,7 @@ class UndoHistory:
 
     # --- undo and redo ----------------------------------------------------------------------------
 
-    def undo(self) -> UndoEntry | None:
+    def undo_last_entry(self) -> UndoEntry | None:
         """Undo the last entry and return it; None if there is nothing to undo."""
         self.close_entry()
         done = self._apply_last_entry(self.done, self.undone_entries, forwards=False)
@@ -294,7 +302,7 @@ class UndoHistory:
         if not source:
             return None
         self.action_count += 1
-        source[-1].change.apply_change(forwards)
+        source[-1].undoable_change.apply_change(forwards)
         target.append(source.pop())
         return target[-1]
 
@@ -314,14 +322,14 @@ def _numeric_setting_key(branch: int, command: Command) -> object:
     Consecutive commands with the same key are merged into one undo entry.
     """
     match command:
-        case commands.SetParam(agent, name, value) if not isinstance(value, bool | str):
+        case world_commands.SetParam(agent, name, value) if not isinstance(value, bool | str):
             return branch, agent, name
-        case commands.SetBudget(_, agent):
+        case world_commands.SetBudget(_, agent):
             return branch, agent, "budget"
-        case commands.ApplyToGroup(group, group_command):
+        case world_commands.ApplyToGroup(group, group_command):
             key = _numeric_setting_key(branch, group_command)
             return None if key is None else (group, key)
-        case commands.SetTrials() | commands.SetRandomChanges() | commands.SetTickMs():
+        case world_commands.SetMaxTrials() | world_commands.SetRandomChanges() | world_commands.SetTickTimeLimit():
             return branch, type(command)
     return None
 
@@ -330,12 +338,12 @@ def _numeric_setting_key(branch: int, command: Command) -> object:
 class ValueChange(Generic[T]):
     """Undoable change of a value of the window, such as the range to export."""
 
-    put: Callable[[T], None]
-    before: T
-    after: T
+    set_value: Callable[[T], None]
+    value_before: T
+    value_after: T
 
     def apply_change(self, forwards: bool) -> None:
-        self.put(self.after if forwards else self.before)
+        self.set_value(self.value_after if forwards else self.value_before)
 
 
 @dataclass(frozen=True)
@@ -356,40 +364,40 @@ class CompositeChange:
 class BranchChange:
     """Undoable change of one branch: its states before and after, and the log entries removed and inserted.
 
-    `state_before` is None if the change created the branch, `after` if the change deleted it. `place` is the index in
-    the log at which the entries `removed_entries` were removed and the entries `put` inserted; it does not count clock
-    entries (see `_is_clock_entry`).
+    `before` is None if the change created the branch, `after` if the change deleted it. `log_index` is the index in the
+    log at which the entries `removed_entries` were removed and `inserted_entries` inserted; it does not
+    count clock entries (see `_is_clock_entry`).
     """
 
-    before: BranchState | None
-    after: BranchState | None
-    place: int
+    state_before: BranchState | None
+    state_after: BranchState | None
+    log_index: int
     removed_entries: tuple[LogEntry, ...]
     inserted_entries: tuple[LogEntry, ...]
 
     @classmethod
     def change_between_states(cls, before: BranchState | None, after: BranchState | None) -> "BranchChange":
         old, new = before.entries if before else (), after.entries if after else ()
-        return cls(_without_log(before), _without_log(after), *_differing_entries(old, new))
+        return cls(_branch_state_without_log(before), _branch_state_without_log(after), *_differing_entries(old, new))
 
     @property
     def is_empty(self) -> bool:
-        before, after = self.before, self.after
+        before, after = self.state_before, self.state_after
         if before is None or after is None:
             return before is after
-        is_same = (before.name, before.parent, before.at) == (after.name, after.parent, after.at)
+        is_same = (before.name, before.parent, before.split_tick) == (after.name, after.parent, after.split_tick)
         return is_same and not self.removed_entries and not self.inserted_entries
 
     @property
-    def number(self) -> int:
-        state = self.before or self.after
+    def branch_number(self) -> int:
+        state = self.state_before or self.state_after
         assert state is not None
         return state.number
 
     def target_state(self, forwards: bool) -> BranchState | None:
-        return self.after if forwards else self.before
+        return self.state_after if forwards else self.state_before
 
-    def log(self, current_log: Sequence[LogEntry], forwards: bool) -> tuple[LogEntry, ...]:
+    def log_after_change(self, current_log: Sequence[LogEntry], forwards: bool) -> tuple[LogEntry, ...]:
         """Return the log of the branch after this change is redone or undone.
 
         Clock entries (see `_is_clock_entry`) recorded after the change are kept, except at ticks for which the inserted
@@ -406,9 +414,9 @@ class BranchChange:
         user_entries, expected = (
             [entry for entry in part if not _is_clock_entry(entry)] for part in (current_log, old)
         )
-        is_as_expected = user_entries[self.place : self.place + len(expected)] == expected
+        is_as_expected = user_entries[self.log_index : self.log_index + len(expected)] == expected
         assert is_as_expected, "the log of the branch was changed outside the undo history"
-        index = current_log.index(user_entries[self.place - 1]) + 1 if self.place else 0
+        index = current_log.index(user_entries[self.log_index - 1]) + 1 if self.log_index else 0
         kept_parts = [
             [
                 entry
@@ -419,7 +427,7 @@ class BranchChange:
         ]
         return tuple(sorted((*kept_parts[0], *new, *kept_parts[1]), key=attrgetter("tick")))
 
-    def updated_by_logs(
+    def updated_to_logs(
         self, log_before: Sequence[LogEntry], log_after: Sequence[LogEntry], forwards: bool
     ) -> "BranchChange":
         """Return this change, updated after an undo or redo so that the opposite step restores the log from before.
@@ -433,12 +441,12 @@ class BranchChange:
         """
         before, after = (log_before, log_after) if forwards else (log_after, log_before)
         index, removed, inserted = _differing_entries(before, after)
-        return replace(self, place=index, removed_entries=removed, inserted_entries=inserted)
+        return replace(self, log_index=index, removed_entries=removed, inserted_entries=inserted)
 
 
 def _is_clock_entry(entry: LogEntry) -> bool:
     """Return whether an entry is a clock entry: the record of how many agents planned in the time slice of a tick."""
-    return isinstance(entry.command, commands.LimitPlanners) and not entry.is_scripted
+    return isinstance(entry.command, world_commands.LimitPlanners) and not entry.is_scripted
 
 
 def _differing_entries(
@@ -464,7 +472,7 @@ def _common_prefix_length(log: Sequence[LogEntry], other: Sequence[LogEntry]) ->
     return next((i for i in range(shorter) if log[i] is not other[i] and log[i] != other[i]), shorter)
 
 
-def _without_log(state: BranchState | None) -> BranchState | None:
+def _branch_state_without_log(state: BranchState | None) -> BranchState | None:
     """Return the state of a branch without the entries of its log."""
     return None if state is None else replace(state, entries=())
 
@@ -473,18 +481,18 @@ def _without_log(state: BranchState | None) -> BranchState | None:
 class RunChange:
     """Undoable difference of two states of one run."""
 
-    before: RunState  # state before the change, without its branches
-    after: RunState  # state after the change, without its branches
-    branches: tuple[BranchChange, ...]
+    state_before: RunState  # state before the change, without its branches
+    state_after: RunState  # state after the change, without its branches
+    branch_changes: tuple[BranchChange, ...]
 
     @classmethod
     def change_between_states(cls, before: RunState, after: RunState) -> "RunChange":
-        old, new = ({state.number: state for state in run.branches} for run in (before, after))
+        old, new = ({state.number: state for state in run.branch_states} for run in (before, after))
         changes = [
             BranchChange.change_between_states(old.get(number), new.get(number)) for number in sorted({*old, *new})
         ]
         differing = tuple(change for change in changes if not change.is_empty)
-        return cls(replace(before, branches=()), replace(after, branches=()), differing)
+        return cls(replace(before, branch_states=()), replace(after, branch_states=()), differing)
 
     @property
     def is_empty(self) -> bool:
@@ -493,14 +501,18 @@ class RunChange:
         Which branches are on screen is ignored, and so are panels that appeared or disappeared because agents joined
         or left.
         """
-        return not self.branches and self.before.groups == self.after.groups and not self._is_reordered
+        return (
+            not self.branch_changes
+            and self.state_before.linked_branch_groups == self.state_after.linked_branch_groups
+            and not self._is_reordered
+        )
 
     @property
     def _is_reordered(self) -> bool:
         """Return whether the panels that exist in both states have another order."""
-        common_keys = set(self.before.order) & set(self.after.order)
+        common_keys = set(self.state_before.panel_order) & set(self.state_after.panel_order)
         order_before, order_after = (
-            [key for key in state.order if key in common_keys] for state in (self.before, self.after)
+            [key for key in state.panel_order if key in common_keys] for state in (self.state_before, self.state_after)
         )
         return order_before != order_after
 
@@ -510,29 +522,37 @@ class RunChange:
         Returns:
             The change to apply next time, in the opposite direction.
         """
-        state_before, state_after = (self.before, self.after) if forwards else (self.after, self.before)
-        was_shown = tuple(run.shown)
+        state_before, state_after = (
+            (self.state_before, self.state_after) if forwards else (self.state_after, self.state_before)
+        )
+        was_shown = tuple(run.shown_branch_numbers)
         opposite_changes = []
-        for change in self.branches:
-            state, existing = change.target_state(forwards), run.tree.branches.get(change.number)
+        for change in self.branch_changes:
+            state, existing = change.target_state(forwards), run.branch_tree.branches.get(change.branch_number)
             old_log = existing.timeline.entries() if existing else ()
-            new_log = change.log(old_log, forwards) if state is not None else ()
+            new_log = change.log_after_change(old_log, forwards) if state is not None else ()
             if state is not None:
-                run.tree.restore_branch(replace(state, entries=new_log, tick=run.tick))
-            opposite_changes.append(change.updated_by_logs(old_log, new_log, forwards))
-        deleted = {change.number for change in self.branches if change.target_state(forwards) is None}
+                run.branch_tree.restore_branch(replace(state, entries=new_log, tick=run.tick))
+            opposite_changes.append(change.updated_to_logs(old_log, new_log, forwards))
+        deleted = {change.branch_number for change in self.branch_changes if change.target_state(forwards) is None}
         still_shown = [
-            n for n in (state_after.shown if was_shown == state_before.shown else was_shown) if n not in deleted
+            n
+            for n in (state_after.shown_branch_numbers if was_shown == state_before.shown_branch_numbers else was_shown)
+            if n not in deleted
         ]
-        shown_again = [n for n in state_after.shown if n not in state_before.shown and n not in still_shown]
-        shown_branches = [*still_shown, *shown_again] or state_after.shown
-        if tuple(shown_branches) != tuple(run.shown):
+        shown_again = [
+            n
+            for n in state_after.shown_branch_numbers
+            if n not in state_before.shown_branch_numbers and n not in still_shown
+        ]
+        shown_branches = [*still_shown, *shown_again] or state_after.shown_branch_numbers
+        if tuple(shown_branches) != tuple(run.shown_branch_numbers):
             run.show_branches(shown_branches)
         for number in deleted:
-            run.delete(number)
-        run.tree.replace_branch_links(state_after.groups)
-        run.order_panels(state_after.order)
-        return replace(self, branches=tuple(opposite_changes))
+            run.delete_branch(number)
+        run.branch_tree.replace_branch_links(state_after.linked_branch_groups)
+        run.order_panels(state_after.panel_order)
+        return replace(self, branch_changes=tuple(opposite_changes))
 
 
 @dataclass
@@ -540,14 +560,14 @@ class OpenRunChange:
     """Undoable change of the open run, with the keys of the focused panels before and after it."""
 
     run_owner: RunOwner
-    change: RunChange
+    run_change: RunChange
     focus_before: PanelKey
     focus_after: PanelKey
 
     def apply_change(self, forwards: bool) -> None:
         run = self.run_owner.run
-        self.change = self.change.apply_to_run(run, forwards)
+        self.run_change = self.run_change.apply_to_run(run, forwards)
         focused = self.focus_after if forwards else self.focus_before
-        if focused.branch in run.tree.branches and focused.branch not in run.shown:
-            run.show_branches([*run.shown, focused.branch])
-        self.run_owner.focus(focused)
+        if focused.branch in run.branch_tree.branches and focused.branch not in run.shown_branch_numbers:
+            run.show_branches([*run.shown_branch_numbers, focused.branch])
+        self.run_owner.focus_panel(focused)

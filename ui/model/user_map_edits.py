@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.commands import DefineSwitch, MapEdit, SetRandomChanges
 from sim.grid import Grid
+from sim.world_commands import DefineSwitch, MapEdit, SetRandomChanges
 from ui.model.run import Run
 
 
@@ -25,19 +25,21 @@ def letters_of_user_edits(run: Run) -> dict[int, int]:
     letters are computed from the commands.
     """
     edited_world = _WorldWithoutAgents(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
-    commands = [entry for entry in run.timeline.entries() if entry.is_enabled]
+    commands = [entry for entry in run.focused_branch_timeline.entries() if entry.is_enabled]
     cells: dict[int, None] = {}
     for entry in commands:
         if isinstance(entry.command, DefineSwitch):
             entry.command.apply_to_world(edited_world)
         elif not entry.is_scripted and isinstance(entry.command, MapEdit):
             entry.command.apply_to_world(edited_world)
-            cells |= dict.fromkeys(entry.command.edited_cells(edited_world.switches))
+            cells |= dict.fromkeys(entry.command.edited_cells(edited_world.switch_cells))
     is_unchanged_by_run = run.scenario.changes is None and not any(
         isinstance(e.command, SetRandomChanges) for e in commands
     )
     is_unchanged_by_run = is_unchanged_by_run and all(entry.tick <= run.tick for entry in commands)
-    scripted_cells = {cell for entry in commands if entry.is_scripted for cell in run.cells_edited_by(entry.command)}
+    scripted_cells = {
+        cell for entry in commands if entry.is_scripted for cell in run.cells_edited_by_command(entry.command)
+    }
     edited, current, saved = (
         grid.terrain.reshape(-1) for grid in (edited_world.grid, run.world.grid, run.scenario.grid)
     )
@@ -53,7 +55,7 @@ class _WorldWithoutAgents:
     """Map without agents, to which the edits of a run are applied again to find the letters of edited cells."""
 
     grid: Grid
-    switches: dict[str, Sequence[int]]
+    switch_cells: dict[str, Sequence[int]]
 
     def block_and_free(self, blocked: Sequence[int], freed: Sequence[int]) -> None:
         self.grid.block_and_free(np.asarray(blocked, np.int32), np.asarray(freed, np.int32))
@@ -62,8 +64,8 @@ class _WorldWithoutAgents:
         self.grid.set_terrain(np.asarray(cells, np.int32), np.frombuffer(letters.encode("ascii"), np.uint8))
 
     def set_switch_blocked(self, name: str, is_blocked: bool) -> None:
-        cells = self.switches.get(name, ())
+        cells = self.switch_cells.get(name, ())
         self.block_and_free(*((cells, ()) if is_blocked else ((), cells)))
 
     def define_switch(self, name: str, cells: Sequence[int]) -> None:
-        self.switches[name] = cells
+        self.switch_cells[name] = cells

@@ -11,55 +11,55 @@ from ui.model import panel_texts
 from ui.model.crowds import Crowd
 from ui.model.layout import HUD_HEIGHT, HUD_ROW_HEIGHT, MIN_WIDTH_FOR_COLUMNS, MIN_WIDTH_FOR_ONE_ROW, Box, PanelBoxes
 from ui.model.run import Panel
-from ui.panels import highlights, minimap, panel_header
+from ui.panels import highlights, minimap_drawer, panel_header
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
 # Milliseconds per tick that a crowd's meter uses as limit if the scenario sets none; typical for pathfinding in games
-TYPICAL_GAME_MS = 3.0
-MARK_RADIUS = 12  # radius of the marks of starts, goals and agents on the map, in design units
+TYPICAL_GAME_MS_PER_TICK = 3.0
+MAP_MARKER_RADIUS = 12  # radius of the marks of starts, goals and agents on the map, in design units
 MIN_WIDTH_FOR_FULL_NAMES = (
     400  # minimum width of a panel that shows full names of its numbers, not short ones, in design units
 )
 
 
-def draw_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel, index: int) -> None:
+def draw_panel_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel, index: int) -> None:
     """Draw the header and the numbers of a panel, but not the map between them, which MapView.draw_map draws."""
-    _draw_background(desk, boxes)
-    focus = partial(desk.session.focus, panel.key)
+    _draw_panel_background(desk, boxes)
+    focus = partial(desk.session.focus_panel, panel.key)
     desk.canvas.add_hit_region(
         HitRegion(
             f"panel:{panel.key}",
-            boxes.header,
+            boxes.header_box,
             focus,
-            panel.view.spec.summary,
+            panel.walker_view.spec.summary,
             desk.shortcut_of_command(f"focus_{index + 1}"),
         )
     )
-    panel_header.draw_panel_header(desk, boxes.header, panel, index)
-    _draw_numbers(desk, boxes, panel)
+    panel_header.draw_panel_header(desk, boxes.header_box, panel, index)
+    _draw_panel_numbers(desk, boxes, panel)
 
 
 def draw_panel_overlays(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw everything of a panel that covers its map: name of the branch, warnings, and the border of the panel."""
     canvas = desk.canvas
     is_focused = panel.key == desk.session.focused_key
-    if panel.branch:
+    if panel.branch_name:
         _draw_branch_name(desk, boxes, panel)
-    if panel.view.violation is not None:
-        _draw_violation_reason(canvas, boxes.map, panel)
-    if panel.crowd is not None and panel.member is not None:
-        _draw_shown_member(canvas, boxes.map, panel.member)
+    if panel.walker_view.violation is not None:
+        _draw_violation_reason(canvas, boxes.map_box, panel)
+    if panel.crowd is not None and panel.drawn_member is not None:
+        _draw_followed_agent_name(canvas, boxes.map_box, panel.drawn_member)
     edge = canvas.palette.accent if is_focused and len(desk.map_view.shown_panels) > 1 else canvas.palette.edge
-    canvas.draw_outline(boxes.whole, edge, 8, 1.5 if is_focused else 1)
+    canvas.draw_outline(boxes.panel_box, edge, 8, 1.5 if is_focused else 1)
 
 
-def _draw_background(desk: ViewContext, boxes: PanelBoxes) -> None:
+def _draw_panel_background(desk: ViewContext, boxes: PanelBoxes) -> None:
     """Draw the backgrounds of a panel's header and numbers, with rounded corners."""
     extra = desk.canvas.to_px(10)
-    x, y, width, height = boxes.header
+    x, y, width, height = boxes.header_box
     desk.canvas.fill_box((x, y, width, height + extra), desk.palette.surface, 8)
-    x, y, width, height = boxes.hud
+    x, y, width, height = boxes.hud_box
     if boxes.has_side_hud:
         desk.canvas.fill_box((x - extra, y - extra, width + extra, height + extra), desk.palette.surface, 8)
     else:
@@ -69,18 +69,18 @@ def _draw_background(desk: ViewContext, boxes: PanelBoxes) -> None:
 def _draw_branch_name(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the name of the branch in a corner of the map where it does not hide start, goal or agent."""
     canvas, px = desk.canvas, desk.canvas.to_px
-    text_width = min(canvas.text_width(panel.branch, 12), boxes.map[2] - px(28))
+    text_width = min(canvas.text_width(panel.branch_name, 12), boxes.map_box[2] - px(28))
     box = _free_corner_of_map(desk, boxes, panel, (text_width + px(14), px(20)))
     canvas.fill_box(box, mix_colours(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
-    canvas.text(
+    canvas.draw_text(
         (box[0] + px(7), box[1] + px(10)),
-        panel.branch,
+        panel.branch_name,
         size=12,
         colour=canvas.palette.accent,
         width=text_width + 1,
         middle=True,
     )
-    canvas.add_hit_region(HitRegion(f"branch_of:{panel.key}", box, None, f"Branch: {panel.branch}"))
+    canvas.add_hit_region(HitRegion(f"branch_of:{panel.key}", box, None, f"Branch: {panel.branch_name}"))
 
 
 def _free_corner_of_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
@@ -88,39 +88,39 @@ def _free_corner_of_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size
 
     If no corner is free, return the upper left one.
     """
-    gap, (x, y, map_width, map_height), (width, height) = desk.canvas.to_px(6), boxes.map, size
+    gap, (x, y, map_width, map_height), (width, height) = desk.canvas.to_px(6), boxes.map_box, size
     right, bottom = x + map_width - width - gap, y + map_height - height - gap
     corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, bottom), (right, y + gap))]
     corners.append(pygame.Rect(right, bottom, width, height))
-    occupied = _occupied_rects(desk, boxes, panel)
+    occupied = _rects_to_keep_visible(desk, boxes, panel)
     corner_rect = next((corner for corner in corners if corner.collidelist(occupied) < 0), corners[0])
     return corner_rect.x, corner_rect.y, width, height
 
 
-def _occupied_rects(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
+def _rects_to_keep_visible(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
     """Return the rectangles that a text on the map must not hide.
 
     They are the marks of start, goal and agent, the names of switches, and the other texts drawn in corners.
     """
-    px, (x, y, width, height) = desk.canvas.to_px, boxes.map
+    px, (x, y, width, height) = desk.canvas.to_px, boxes.map_box
     # Add one cell to the radius, because the mark of an agent moves gradually from cell to cell between two ticks.
-    radius = px(MARK_RADIUS) + round(desk.map_view.camera_of_panel(panel.key, boxes).zoom)
+    radius = px(MAP_MARKER_RADIUS) + round(desk.map_view.camera_of_panel(panel.key, boxes).zoom)
     marks = [
         pygame.Rect(at[0] - radius, at[1] - radius, 2 * radius, 2 * radius)
-        for cell in (panel.view.start, panel.view.goal, panel.view.position)
+        for cell in (panel.walker_view.start, panel.walker_view.goal, panel.walker_view.position)
         for at in (highlights.cell_centre_in_window(desk, panel, boxes, cell),)
     ]
     names = [
         pygame.Rect(region.box) for region in desk.canvas.hit_regions if region.id.startswith(f"bridge:{panel.key}:")
     ]
-    if panel.view.violation is not None:
+    if panel.walker_view.violation is not None:
         names.append(pygame.Rect(x, y, width, height // 2))
-    if panel.crowd is not None and panel.member is not None:
+    if panel.crowd is not None and panel.drawn_member is not None:
         names.append(pygame.Rect(x, y + height // 2, width, height))
     if panel.key in {compared.key for compared in desk.map_view.compared_panels()}:
         names.append(pygame.Rect(x + width // 2, y, width, height // 2))
-    if minimap.has_minimap(desk, boxes, desk.map_view.camera_of_panel(panel.key, boxes)):
-        side = px(minimap.MAX_SIDE + minimap.EDGE_DISTANCE)
+    if minimap_drawer.needs_minimap(desk, boxes, desk.map_view.camera_of_panel(panel.key, boxes)):
+        side = px(minimap_drawer.MAX_MINIMAP_SIDE + minimap_drawer.MINIMAP_EDGE_DISTANCE)
         names.append(pygame.Rect(x + width - side, y + height - side, side, side))
     return marks + names
 
@@ -130,9 +130,9 @@ def _draw_violation_reason(canvas: Canvas, box: Box, panel: Panel) -> None:
 
     The text is at the top of the map, because messages are at the bottom.
     """
-    violation, px = panel.view.violation, canvas.to_px
+    violation, px = panel.walker_view.violation, canvas.to_px
     assert violation is not None
-    x, y = violation.place
+    x, y = violation.cell
     text = f"Tick {violation.tick:,}, ({x}, {y}): {violation.description}"
     width = box[2] - px(12)
     lines = canvas.wrap_text(text, width - px(16), 13)[:4]
@@ -141,30 +141,30 @@ def _draw_violation_reason(canvas: Canvas, box: Box, panel: Panel) -> None:
     canvas.fill_box(text_box, mix_colours(canvas.palette.surface, canvas.palette.warning, 0.16), 8)
     for number, line in enumerate(lines):
         middle = text_box[1] + px(6) + number * px(18) + px(9)
-        canvas.text((text_box[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
+        canvas.draw_text((text_box[0] + px(8), middle), line, size=13, colour=canvas.palette.text, middle=True)
     canvas.add_hit_region(
-        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {violation.state_text} and was stopped. {text}")
+        HitRegion(f"offence:{panel.key}", text_box, None, f"The agent {violation.state_word} and was stopped. {text}")
     )
 
 
-def _draw_shown_member(canvas: Canvas, box: Box, view: WalkerView) -> None:
+def _draw_followed_agent_name(canvas: Canvas, box: Box, view: WalkerView) -> None:
     """Draw the name of the agent whose search a crowd's panel shows, in the lower left corner of the map."""
     px = canvas.to_px
-    text = f"{view.label}: {view.state_text}, {panel_texts.ratio_text(view.metrics.suboptimality)} x optimal"
+    text = f"{view.label}: {view.state_word}, {panel_texts.ratio_text(view.metrics.suboptimality)} x optimal"
     if not panel_texts.has_arrived(view):
         text += panel_texts.SO_FAR
     text_width = min(canvas.text_width(text, 12), box[2] - px(28))
     name_box = (box[0] + px(6), box[1] + box[3] - px(26), text_width + px(14), px(20))
     canvas.fill_box(name_box, mix_colours(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
-    canvas.text((name_box[0] + px(7), name_box[1] + px(10)), text, size=12, width=text_width + 1, middle=True)
+    canvas.draw_text((name_box[0] + px(7), name_box[1] + px(10)), text, size=12, width=text_width + 1, middle=True)
 
 
 # --- the numbers ----------------------------------------------------------------------------------
 
 
-def _draw_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
+def _draw_panel_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw as many of the agent's numbers as fit, most important first, and the meter of its budget."""
-    px, box = desk.canvas.to_px, boxes.hud
+    px, box = desk.canvas.to_px, boxes.hud_box
     if box[3] < px(30):
         return
     has_two_rows = box[3] >= px(HUD_HEIGHT + HUD_ROW_HEIGHT)
@@ -188,14 +188,14 @@ def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
             return
         number_box = (left, middle - px(10), right - left, px(20))
         canvas.add_hit_region(
-            HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}")
+            HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tooltip}")
         )
-        value_width = canvas.text(
+        value_width = canvas.draw_text(
             (right, middle),
-            field.value,
+            field.value_text,
             size=13,
             face="mono",
-            colour=_number_colour(canvas, field),
+            colour=_panel_number_colour(canvas, field),
             align="right",
             middle=True,
         )
@@ -205,7 +205,7 @@ def _draw_number_list(desk: ViewContext, box: Box, panel: Panel) -> None:
             if canvas.text_width(field.displayed_measure_name, 12) <= name_width
             else field.short_measure_name
         )
-        canvas.text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True, width=name_width)
+        canvas.draw_text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True, width=name_width)
         middle += px(21)
 
 
@@ -217,9 +217,9 @@ def _draw_meter_at_bottom(desk: ViewContext, panel: Panel, box: Box) -> int:
     if gauge is None:
         return y + height
     top = y + height - px(26)
-    canvas.text((x, top), gauge.full_text, size=12, colour=canvas.palette.dim, width=width)
+    canvas.draw_text((x, top), gauge.full_text, size=12, colour=canvas.palette.dim, width=width)
     canvas.draw_meter_bar((x, top + px(18), width, px(6)), gauge.share, _meter_colour(canvas, gauge))
-    canvas.add_hit_region(HitRegion(f"meter:{panel.key}", (x, top, width, px(26)), None, gauge.tip))
+    canvas.add_hit_region(HitRegion(f"meter:{panel.key}", (x, top, width, px(26)), None, gauge.tooltip))
     return top
 
 
@@ -235,15 +235,23 @@ def _draw_number_columns(desk: ViewContext, box: Box, panel: Panel) -> None:
     left = x + px(10)
     for field in _numbers_of_panel(panel):
         column = max(
-            canvas.text_width(field.value, 14, "mono"), canvas.text_width(field.longest_measure_name, 12), px(46)
+            canvas.text_width(field.value_text, 14, "mono"), canvas.text_width(field.longest_measure_name, 12), px(46)
         )
         if left + column > right:
             left, right, top = x + px(10), x + width - px(10), top + px(HUD_ROW_HEIGHT)
             if top + px(36) > y + height or left + column > right:
                 return
-        canvas.add_hit_region(HitRegion(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tip))
-        canvas.text((left, top), field.displayed_measure_name, size=12, colour=canvas.palette.dim)
-        canvas.text((left, top + value_below), field.value, size=14, face="mono", colour=_number_colour(canvas, field))
+        canvas.add_hit_region(
+            HitRegion(f"hud:{panel.key}:{field.name}", (left, top, column, px(36)), None, field.tooltip)
+        )
+        canvas.draw_text((left, top), field.displayed_measure_name, size=12, colour=canvas.palette.dim)
+        canvas.draw_text(
+            (left, top + value_below),
+            field.value_text,
+            size=14,
+            face="mono",
+            colour=_panel_number_colour(canvas, field),
+        )
         left += column + px(14)
 
 
@@ -261,22 +269,22 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
         name = field.displayed_measure_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else field.short_measure_name
         longest = field.longest_measure_name if width >= px(MIN_WIDTH_FOR_FULL_NAMES) else name
         begin = canvas.text_width(name, 12) + px(5)
-        field_width = canvas.text_width(longest, 12) + px(5) + canvas.text_width(field.value, 12, "mono")
+        field_width = canvas.text_width(longest, 12) + px(5) + canvas.text_width(field.value_text, 12, "mono")
         line = next((i for i, right in enumerate(rights) if lefts[i] + field_width <= right), None)
         if line is None:
             continue
         left, middle = lefts[line], middles[line]
         number_box = (left, middle - px(7), field_width, px(14))
         canvas.add_hit_region(
-            HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tip}")
+            HitRegion(f"hud:{panel.key}:{field.name}", number_box, None, f"{field.name}: {field.tooltip}")
         )
-        canvas.text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True)
-        canvas.text(
+        canvas.draw_text((left, middle), name, size=12, colour=canvas.palette.dim, middle=True)
+        canvas.draw_text(
             (left + begin, middle + px(1)),
-            field.value,
+            field.value_text,
             size=12,
             face="mono",
-            colour=_number_colour(canvas, field),
+            colour=_panel_number_colour(canvas, field),
             middle=True,
         )
         lefts[line] += field_width + px(12)
@@ -284,13 +292,13 @@ def _draw_number_pairs(desk: ViewContext, box: Box, panel: Panel) -> None:
 
 def _numbers_of_panel(panel: Panel) -> list[panel_texts.PanelNumber]:
     return (
-        panel_texts.agent_panel_numbers(panel.view)
+        panel_texts.agent_panel_numbers(panel.walker_view)
         if panel.crowd is None
         else panel_texts.crowd_panel_numbers(panel.crowd)
     )
 
 
-def _number_colour(canvas: Canvas, field: panel_texts.PanelNumber) -> Colour:
+def _panel_number_colour(canvas: Canvas, field: panel_texts.PanelNumber) -> Colour:
     return canvas.palette.warning if field.is_warning else canvas.palette.text
 
 
@@ -305,7 +313,7 @@ class _MeterContent:
     short_text: str  # shorter version of the text `full_text`, for narrow panels
     share: float  # value divided by its limit, which is the filled part of the bar; above 1 if the limit is exceeded
     is_warning: bool
-    tip: str
+    tooltip: str
 
 
 def _meter_content(desk: ViewContext, panel: Panel) -> _MeterContent | None:
@@ -315,8 +323,8 @@ def _meter_content(desk: ViewContext, panel: Panel) -> _MeterContent | None:
     median milliseconds of the last ticks with the limit; it is None if the milliseconds were not measured.
     """
     if panel.crowd is not None:
-        return _milliseconds_meter_content(panel, panel.crowd) if panel.crowd.tick_ms else None
-    view = panel.view
+        return _milliseconds_meter_content(panel, panel.crowd) if panel.crowd.recent_tick_ms else None
+    view = panel.walker_view
     expanded, budget = last_tick_expansions_and_budget(desk, view)
     is_warning = expanded > budget or view.metrics.over_budget > 0
     short_text = f"{expanded:,} of {budget:,}"
@@ -326,10 +334,12 @@ def _meter_content(desk: ViewContext, panel: Panel) -> _MeterContent | None:
 
 
 def _milliseconds_meter_content(panel: Panel, crowd: Crowd) -> _MeterContent:
-    limit = panel.world.tick_ms or TYPICAL_GAME_MS
+    limit = panel.world.tick_time_limit_ms or TYPICAL_GAME_MS_PER_TICK
     tip = "Milliseconds per tick of all agents of this crowd together (median of the last ticks), compared with "
     tip += f"{limit:g} ms, "
-    tip += "the limit for all crowds" if panel.world.tick_ms else "which games typically spend on pathfinding"
+    tip += (
+        "the limit for all crowds" if panel.world.tick_time_limit_ms else "which games typically spend on pathfinding"
+    )
     text = f"{crowd.median_tick_ms:.1f} / {limit:g} ms"
     return _MeterContent(text, text, crowd.median_tick_ms / limit, crowd.median_tick_ms > limit, tip)
 
@@ -345,10 +355,12 @@ def _draw_meter(desk: ViewContext, panel: Panel, right: int, label_y: int, value
         return right + canvas.to_px(12)
     width = max(canvas.text_width(gauge.full_text, 12, "mono"), min(canvas.to_px(110), panel_width // 5))
     left = right - width
-    canvas.text((left, label_y), gauge.full_text, size=12, face="mono", colour=canvas.palette.dim)
+    canvas.draw_text((left, label_y), gauge.full_text, size=12, face="mono", colour=canvas.palette.dim)
     bar = (left, value_y + canvas.to_px(6), width, canvas.to_px(7))
     canvas.draw_meter_bar(bar, gauge.share, _meter_colour(canvas, gauge))
-    canvas.add_hit_region(HitRegion(f"meter:{panel.key}", (left, label_y, width, canvas.to_px(34)), None, gauge.tip))
+    canvas.add_hit_region(
+        HitRegion(f"meter:{panel.key}", (left, label_y, width, canvas.to_px(34)), None, gauge.tooltip)
+    )
     return left
 
 
@@ -367,13 +379,13 @@ def _draw_thin_meter(desk: ViewContext, panel: Panel, box: Box, middle: int) -> 
     thick = px(4) if height >= px(50) else px(2)
     bar = (x + px(10), y + height - 2 * thick, width - px(20), thick)
     canvas.draw_meter_bar(bar, gauge.share, _meter_colour(canvas, gauge))
-    canvas.add_hit_region(HitRegion(f"meter_bar:{panel.key}", bar, None, gauge.tip))
+    canvas.add_hit_region(HitRegion(f"meter_bar:{panel.key}", bar, None, gauge.tooltip))
     if width < px(150):
         return right
     left = right - canvas.text_width(gauge.short_text, 12, "mono")
-    canvas.text((left, middle), gauge.short_text, size=12, face="mono", colour=canvas.palette.dim, middle=True)
+    canvas.draw_text((left, middle), gauge.short_text, size=12, face="mono", colour=canvas.palette.dim, middle=True)
     canvas.add_hit_region(
-        HitRegion(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, gauge.tip)
+        HitRegion(f"meter:{panel.key}", (left, middle - px(7), right - left, px(14)), None, gauge.tooltip)
     )
     return left
 
@@ -383,9 +395,9 @@ def last_tick_expansions_and_budget(desk: ViewContext, view: WalkerView) -> tupl
 
     In slow motion, only the expansions that are already visible are counted.
     """
-    if not view.rows.size:
+    if not view.log_rows.size:
         return 0, view.budget
-    expanded = int(view.rows[-1].expanded)
+    expanded = int(view.log_rows[-1].expanded)
     if desk.player.is_slow_motion and desk.player.slow_motion_expansions is not None:
         expanded = min(expanded, desk.player.slow_motion_expansions)
     return expanded, view.last_budget

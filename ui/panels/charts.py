@@ -23,9 +23,9 @@ from ui.panels import panel_mark
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-Values = npt.NDArray[np.float64]
+ChartValues = npt.NDArray[np.float64]
 
-_MAX_DOTS = 40  # maximum number of values of a line that are marked with dots; longer lines have no dots
+_MAX_LINE_DOTS = 40  # maximum number of values of a line that are marked with dots; longer lines have no dots
 GRID_LABEL_WIDTH = (
     44  # width at the left of a plot for the labels of its grid lines (such as "10,000"), in design units
 )
@@ -40,35 +40,35 @@ class TimeChart:
 
     key: str
     title: str
-    tip: str
-    values: Callable[[ViewContext, Panel], Values]
+    tooltip: str
+    values: Callable[[ViewContext, Panel], ChartValues]
     format_value: Callable[[float], str]
-    unit: str = "tick"  # unit of the x axis, "tick" or "trial"; an agent has one value per tick or per trial
+    x_axis_unit: str = "tick"  # unit of the x axis, "tick" or "trial"; an agent has one value per tick or per trial
     first: int = 0  # number of the first tick or trial on the x axis
     has_dots: bool = False  # whether to mark each value with a dot, for charts with few values
 
 
-def _suboptimality_values(desk: ViewContext, panel: Panel) -> Values:
+def _suboptimality_values(desk: ViewContext, panel: Panel) -> ChartValues:
     """Return, for each tick, the cost of the walk so far divided by the optimal cost; each trial begins a new walk."""
-    trail = desk.session.run.trails[panel.key]
-    begun = np.where(trail.marks & log.TRIAL, trail.total_costs, 0.0)
-    return _ratio_to_optimal(trail.total_costs - np.maximum.accumulate(begun), panel)
+    trail = desk.session.run.trail_by_panel[panel.key]
+    begun = np.where(trail.marks & log.TRIAL_BEGAN, trail.total_costs, 0.0)
+    return _cost_ratios_to_optimal(trail.total_costs - np.maximum.accumulate(begun), panel)
 
 
-def _trial_cost_ratios(desk: ViewContext, panel: Panel) -> Values:
-    return _ratio_to_optimal(np.array([trial.cost for trial in panel.displayed_agent.trials]), panel)
+def _trial_cost_ratios(desk: ViewContext, panel: Panel) -> ChartValues:
+    return _cost_ratios_to_optimal(np.array([trial.cost for trial in panel.displayed_agent.trials]), panel)
 
 
-def _ratio_to_optimal(cost: Values, panel: Panel) -> Values:
+def _cost_ratios_to_optimal(cost: ChartValues, panel: Panel) -> ChartValues:
     """Return costs divided by the cost of the cheapest path between the agent's start and goal."""
     optimal = panel.displayed_agent.metrics.optimal
     return cost / optimal if 0 < optimal < np.inf else np.zeros(0)
 
 
-def _distance_values(desk: ViewContext, panel: Panel) -> Values:
+def _goal_distance_values(desk: ViewContext, panel: Panel) -> ChartValues:
     session = desk.session
-    timeline = session.run.tree[panel.key.branch].timeline
-    distances, cells = desk.distances_of_panel(panel), session.run.trails[panel.key].cells
+    timeline = session.run.branch_tree[panel.key.branch].timeline
+    distances, cells = desk.distance_cache_of_panel(panel), session.run.trail_by_panel[panel.key].cells
     return distances.distances_from_cells(timeline, cells, session.picture_generation, panel.displayed_agent.goal)
 
 
@@ -77,8 +77,11 @@ def compute_missing_chart_values(desk: ViewContext) -> None:
     session = desk.session
     for panel in session.run.panels:
         if panel.drawn_agent is not None:
-            timeline, cells = session.run.tree[panel.key.branch].timeline, session.run.trails[panel.key].cells
-            desk.distances_of_panel(panel).compute_all_distances(
+            timeline, cells = (
+                session.run.branch_tree[panel.key.branch].timeline,
+                session.run.trail_by_panel[panel.key].cells,
+            )
+            desk.distance_cache_of_panel(panel).compute_all_distances(
                 timeline, cells, session.picture_generation, panel.displayed_agent.goal
             )
 
@@ -107,21 +110,21 @@ TICK_CHARTS = (
         "distance",
         "Distance to the goal",
         "True distance from the agent to the goal, by tick, on the map as it is now. It rises with back-moves",
-        _distance_values,
+        _goal_distance_values,
         panel_texts.cost_text,
     ),
     TimeChart(
         "expansions",
         "Expansions",
         "Cells expanded so far, by tick",
-        lambda desk, panel: desk.session.run.trails[panel.key].expanded.astype(np.float64),
+        lambda desk, panel: desk.session.run.trail_by_panel[panel.key].expanded.astype(np.float64),
         panel_texts.count_text,
     ),
     TimeChart(
         "revisits",
         "Revisits",
         "Moves onto cells that the agent visited before, by tick: flat is good, steep means scrubbing",
-        lambda desk, panel: desk.session.run.trails[panel.key].total_revisits.astype(np.float64),
+        lambda desk, panel: desk.session.run.trail_by_panel[panel.key].revisit_counts.astype(np.float64),
         panel_texts.count_text,
     ),
 )
@@ -129,7 +132,7 @@ TICK_CHARTS = (
 
 def shown_charts(desk: ViewContext) -> list[TimeChart]:
     """Return the charts to draw; the chart of costs by trial is included only if an agent may have several trials."""
-    learns = any(panel.view.max_trials > 1 for panel in desk.session.run.panels)
+    learns = any(panel.walker_view.max_trials > 1 for panel in desk.session.run.panels)
     return [*([TRIAL_CHART] if learns else []), *TICK_CHARTS]
 
 
@@ -137,18 +140,18 @@ def shown_charts(desk: ViewContext) -> list[TimeChart]:
 class ChartLine:
     """Line of one agent in a chart: the agent's values by tick or trial."""
 
-    place: int  # index of the agent's panel, which determines the colour of the line
+    panel_index: int  # index of the agent's panel, which determines the colour of the line
     label: str
     first: int  # number of the tick or trial of the first value
-    values: Values
+    values: ChartValues
 
     @property
-    def last_number(self) -> int:
+    def last_tick_or_trial(self) -> int:
         return self.first + self.values.size - 1
 
-    def at(self, number: int) -> float | None:
+    def value_at_tick_or_trial(self, number: int) -> float | None:
         """Return the value at a tick or trial; None if the line has no finite value there."""
-        if not self.first <= number <= self.last_number:
+        if not self.first <= number <= self.last_tick_or_trial:
             return None
         value = float(self.values[number - self.first])
         return value if math.isfinite(value) else None
@@ -161,7 +164,7 @@ def chart_lines(desk: ViewContext, chart: TimeChart) -> list[ChartLine]:
         if panel.drawn_agent is None:
             continue
         values = chart.values(desk, panel)
-        first = desk.session.run.trails[panel.key].first_tick if chart.unit == "tick" else chart.first
+        first = desk.session.run.trail_by_panel[panel.key].first_tick if chart.x_axis_unit == "tick" else chart.first
         if values.size:
             lines.append(ChartLine(index, panel.drawn_agent.label, first, values))
     return lines
@@ -191,29 +194,29 @@ def _shown_agent_sentence(crowd: Crowd, agent: WalkerView) -> str:
 class ChartScale:
     """Conversion from ticks (or trials) and values to positions in a plot."""
 
-    plot: Box  # rectangle of the plot, in pixels
+    plot_box: Box  # rectangle of the plot, in pixels
     first: int  # number of the first tick or trial on the x axis
-    last_number: int  # number of the last tick or trial on the x axis
-    top: float  # largest value on the y axis, which begins at 0
-    padding: int  # margin inside the rectangle of the plot, in pixels
+    last_tick_or_trial: int  # number of the last tick or trial on the x axis
+    max_value: float  # largest value on the y axis, which begins at 0
+    plot_padding: int  # margin inside the rectangle of the plot, in pixels
 
     def x(self, number: float) -> float:
-        x, _, width, _ = self.plot
+        x, _, width, _ = self.plot_box
         return (
             x
-            + self.padding
-            + (number - self.first) / max(1, self.last_number - self.first) * (width - 2 * self.padding)
+            + self.plot_padding
+            + (number - self.first) / max(1, self.last_tick_or_trial - self.first) * (width - 2 * self.plot_padding)
         )
 
     def y(self, value: float) -> float:
-        _, y, _, height = self.plot
-        return y + height - self.padding - value / self.top * (height - 2 * self.padding)
+        _, y, _, height = self.plot_box
+        return y + height - self.plot_padding - value / self.max_value * (height - 2 * self.plot_padding)
 
-    def number(self, x: int) -> int:
+    def tick_or_trial_at_x(self, x: int) -> int:
         """Return the tick or trial at a horizontal position, clamped to the plot."""
-        left, _, width, _ = self.plot
-        share = (x - left - self.padding) / max(1, width - 2 * self.padding)
-        return round(self.first + min(1.0, max(0.0, share)) * (self.last_number - self.first))
+        left, _, width, _ = self.plot_box
+        share = (x - left - self.plot_padding) / max(1, width - 2 * self.plot_padding)
+        return round(self.first + min(1.0, max(0.0, share)) * (self.last_tick_or_trial - self.first))
 
 
 def draw_chart(desk: ViewContext, box: Box, chart: TimeChart) -> None:
@@ -221,28 +224,28 @@ def draw_chart(desk: ViewContext, box: Box, chart: TimeChart) -> None:
     canvas, palette = desk.canvas, desk.palette
     x, y, width, height = box
     px = canvas.to_px
-    canvas.text((x, y), chart.title, size=13, colour=palette.dim)
+    canvas.draw_text((x, y), chart.title, size=13, colour=palette.dim)
     lines = chart_lines(desk, chart)
     plot = (x + px(GRID_LABEL_WIDTH), y + px(20), width - px(GRID_LABEL_WIDTH), height - px(36))
     canvas.fill_box(plot, mix_colours(palette.surface, palette.window, 0.7), 5)
     # Let the x axis of a chart by tick end at the same tick as the time line.
-    recorded = desk.session.run.last_reached_tick if chart.unit == "tick" else 0
+    recorded = desk.session.run.last_reached_tick if chart.x_axis_unit == "tick" else 0
     scale = chart_scale_of_lines(lines, plot, px(_PLOT_PADDING), recorded)
-    can_seek = chart.unit == "tick" and scale is not None
+    can_seek = chart.x_axis_unit == "tick" and scale is not None
     drag = partial(_seek_to_chart_position, desk, scale) if can_seek and scale is not None else None
-    tip = chart.tip + (". Click or drag: go to that tick" if can_seek else "")
-    canvas.add_hit_region(HitRegion(f"chart:{chart.key}", box, None, tip, drag=drag))
+    tip = chart.tooltip + (". Click or drag: go to that tick" if can_seek else "")
+    canvas.add_hit_region(HitRegion(f"chart:{chart.key}", box, None, tip, on_drag=drag))
     if scale is None:
         return
     _draw_grid_lines(desk, chart, scale)
     for i, line in enumerate(lines):
         _draw_agent_line(desk, chart, scale, line, len(lines) - 1 - i)
-    if chart.unit == "tick" and scale.first <= desk.session.tick <= scale.last_number:
+    if chart.x_axis_unit == "tick" and scale.first <= desk.session.tick <= scale.last_tick_or_trial:
         tick_x = round(scale.x(desk.session.tick))
         pygame.draw.line(canvas.surface, palette.text, (tick_x, plot[1]), (tick_x, plot[1] + plot[3] - 1))
-    end = f"{chart.unit} {scale.last_number:,}"
-    canvas.text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
-    canvas.text((plot[0], y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
+    end = f"{chart.x_axis_unit} {scale.last_tick_or_trial:,}"
+    canvas.draw_text((x + width, y + height - px(15)), end, size=12, face="mono", colour=palette.dim, align="right")
+    canvas.draw_text((plot[0], y + height - px(15)), f"{scale.first:,}", size=12, face="mono", colour=palette.dim)
     if canvas.is_hovered(plot):
         _draw_values_at_pointer(desk, chart, scale, lines)
 
@@ -261,24 +264,24 @@ def chart_scale_of_lines(lines: Sequence[ChartLine], plot: Box, pad: int, end: i
     if top <= 0:
         return None
     return ChartScale(
-        plot, min(line.first for line in lines), max(end, *(line.last_number for line in lines)), top, pad
+        plot, min(line.first for line in lines), max(end, *(line.last_tick_or_trial for line in lines)), top, pad
     )
 
 
 def _seek_to_chart_position(desk: ViewContext, scale: ChartScale, position: tuple[int, int]) -> None:
-    desk.player.seek(scale.number(position[0]))
+    desk.player.pause_and_seek(scale.tick_or_trial_at_x(position[0]))
 
 
 def _draw_grid_lines(desk: ViewContext, chart: TimeChart, scale: ChartScale) -> None:
     """Draw horizontal grid lines at round values with labels on the left, as many as the height allows."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
-    x, y, width, height = scale.plot
+    x, y, width, height = scale.plot_box
     ink = mix_colours(palette.surface, palette.edge, 0.8)
-    max_lines = (height - 2 * scale.padding) // px(MIN_GRID_LINE_DISTANCE)
-    for value in grid_line_values(scale.top, max(1, min(MAX_GRID_LINES, max_lines))):
+    max_lines = (height - 2 * scale.plot_padding) // px(MIN_GRID_LINE_DISTANCE)
+    for value in grid_line_values(scale.max_value, max(1, min(MAX_GRID_LINES, max_lines))):
         at = round(scale.y(value))
         pygame.draw.line(canvas.surface, ink, (x, at), (x + width - 1, at))
-        canvas.text(
+        canvas.draw_text(
             (x - px(5), at),
             chart.format_value(value),
             size=11,
@@ -287,8 +290,8 @@ def _draw_grid_lines(desk: ViewContext, chart: TimeChart, scale: ChartScale) -> 
             align="right",
             middle=True,
         )
-    top = chart.format_value(scale.top)
-    canvas.text((x + width, y - px(20)), top, size=12, face="mono", colour=palette.dim, align="right")
+    top = chart.format_value(scale.max_value)
+    canvas.draw_text((x + width, y - px(20)), top, size=12, face="mono", colour=palette.dim, align="right")
 
 
 def grid_line_values(top: float, max_lines: int = MAX_GRID_LINES) -> list[float]:
@@ -311,19 +314,21 @@ def _draw_agent_line(
     desk: ViewContext, chart: TimeChart, scale: ChartScale, line: ChartLine, later_line_count: int
 ) -> None:
     """Draw the line of an agent; lines drawn later are thinner, so that overlapping lines remain visible."""
-    canvas, colour = desk.canvas, SERIES[line.place % len(SERIES)]
+    canvas, colour = desk.canvas, SERIES[line.panel_index % len(SERIES)]
     # Draw at most one point per two pixels of width.
-    points = points_of_line(line, scale, max_points=max(2, (scale.plot[2] - 2 * scale.padding) // 2))
+    points = pixel_points_of_line(line, scale, max_points=max(2, (scale.plot_box[2] - 2 * scale.plot_padding) // 2))
     if len(points) > 1:
         pygame.draw.lines(
             canvas.surface, colour, False, points, max(1, canvas.to_px(1.3 + 1.5 * min(3, later_line_count)))
         )
-    if chart.has_dots and len(points) <= _MAX_DOTS:
+    if chart.has_dots and len(points) <= _MAX_LINE_DOTS:
         for point in points:
             pygame.draw.circle(canvas.surface, colour, point, max(2, canvas.to_px(2.5)))
 
 
-def points_of_line(line: ChartLine, scale: ChartScale, max_points: int | None = None) -> list[tuple[float, float]]:
+def pixel_points_of_line(
+    line: ChartLine, scale: ChartScale, max_points: int | None = None
+) -> list[tuple[float, float]]:
     """Return the finite values of an agent's line as positions in the plot, in pixels.
 
     Args:
@@ -342,12 +347,12 @@ def points_of_line(line: ChartLine, scale: ChartScale, max_points: int | None = 
 def _draw_values_at_pointer(desk: ViewContext, chart: TimeChart, scale: ChartScale, lines: Sequence[ChartLine]) -> None:
     """Draw a small box next to the pointer, with the values of all agents at the tick or trial under the pointer."""
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
-    number = scale.number(canvas.mouse[0])
-    rows = [(line, value) for line in lines if (value := line.at(number)) is not None]
+    number = scale.tick_or_trial_at_x(canvas.mouse_position[0])
+    rows = [(line, value) for line in lines if (value := line.value_at_tick_or_trial(number)) is not None]
     at = round(scale.x(number))
-    x, y, width, height = scale.plot
+    x, y, width, height = scale.plot_box
     pygame.draw.line(canvas.surface, palette.accent, (at, y), (at, y + height - 1))
-    heading = f"{chart.unit} {number:,}"
+    heading = f"{chart.x_axis_unit} {number:,}"
     box_width = max(
         [canvas.text_width(heading, 12)]
         + [canvas.text_width(chart.format_value(v), 12, "mono") + px(24) for _, v in rows]
@@ -355,8 +360,8 @@ def _draw_values_at_pointer(desk: ViewContext, chart: TimeChart, scale: ChartSca
     box_width, box_height = box_width + px(12), px(18) * (1 + len(rows)) + px(6)
     left = at + px(6) if at + px(6) + box_width <= x + width else at - px(6) - box_width
     canvas.fill_box((left, y, box_width, box_height), palette.raised, 4)
-    canvas.text((left + px(6), y + px(2)), heading, size=12)
+    canvas.draw_text((left + px(6), y + px(2)), heading, size=12)
     for row, (line, value) in enumerate(rows, 1):
         middle = y + px(11) + row * px(18)
-        end = panel_mark.draw_panel_mark(canvas, left + px(6), middle, line.place)
-        canvas.text((end + px(6), middle), chart.format_value(value), size=12, face="mono", middle=True)
+        end = panel_mark.draw_panel_mark(canvas, left + px(6), middle, line.panel_index)
+        canvas.draw_text((end + px(6), middle), chart.format_value(value), size=12, face="mono", middle=True)

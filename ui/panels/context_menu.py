@@ -4,19 +4,16 @@ from collections.abc import Callable
 from functools import partial
 
 from ui.draw.theme import mix_colours
-from ui.model.menu import Action, Menu
+from ui.model.context_menu import Action, Menu
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-ITEM_HEIGHT, TITLE_HEIGHT, MENU_PADDING = (
-    26,
-    24,
-    6,
-)  # height of an item, height of the title, and padding of the menu, in design units
+# Height of an item, height of the title, and padding of the menu, in design units.
+ITEM_HEIGHT, TITLE_HEIGHT, MENU_PADDING = 26, 24, 6
 
 
 def draw_context_menu(desk: ViewContext) -> None:
-    menu = desk.state.menu
+    menu = desk.ui_state.context_menu
     if menu is None:
         return
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
@@ -28,18 +25,20 @@ def draw_context_menu(desk: ViewContext) -> None:
     canvas.draw_outline((x, y, width, height), palette.edge, 8)
     canvas.add_hit_region(HitRegion("menu", (x, y, width, height)))
     title_pos = (x + px(12), y + px(MENU_PADDING) + px(TITLE_HEIGHT) // 2)
-    canvas.text(title_pos, menu.title, size=12, face="bold", colour=palette.dim, middle=True, width=width - px(24))
+    canvas.draw_text(title_pos, menu.title, size=12, face="bold", colour=palette.dim, middle=True, width=width - px(24))
     for index, item in enumerate(menu.items):
         box = (x + px(4), y + px(MENU_PADDING + TITLE_HEIGHT + ITEM_HEIGHT * index), width - px(8), px(ITEM_HEIGHT))
         is_hovered = canvas.add_hit_region(
             HitRegion(f"menu:{item.label}", box, menu_item_callback(desk, menu, item.action))
         )
-        if is_hovered or index == menu.place:
+        if is_hovered or index == menu.selected_index:
             canvas.fill_box(box, mix_colours(palette.raised, palette.accent, 0.3) if is_hovered else palette.hover, 5)
         middle = box[1] + box[3] // 2
-        canvas.text((box[0] + px(10), middle), item.label, size=13, middle=True)
+        canvas.draw_text((box[0] + px(10), middle), item.label, size=13, middle=True)
         right = box[0] + box[2] - px(8)
-        canvas.text((right, middle), item.key, size=11, face="mono", colour=palette.dim, align="right", middle=True)
+        canvas.draw_text(
+            (right, middle), item.key, size=11, face="mono", colour=palette.dim, align="right", middle=True
+        )
 
 
 def menu_item_callback(desk: ViewContext, menu: Menu, action: Action) -> Callable[[], None]:
@@ -48,8 +47,8 @@ def menu_item_callback(desk: ViewContext, menu: Menu, action: Action) -> Callabl
 
 
 def _close_menu_and_run_action(desk: ViewContext, menu: Menu, action: Action) -> None:
-    if desk.state.menu is menu:
-        desk.state.menu = None
+    if desk.ui_state.context_menu is menu:
+        desk.ui_state.context_menu = None
     action()
 
 

@@ -4,7 +4,7 @@ from ui.model.move_explanation import explain_move
 from ui.model.run import Panel
 from ui.panels.view_context import ViewContext
 
-TEXT_SIZE = 12.5  # font size in design units
+LAST_MOVE_TEXT_SIZE = 12.5  # font size in design units
 
 
 def draw_last_move_text(desk: ViewContext, x: int, y: int, width: int, panel: Panel) -> int:
@@ -13,7 +13,7 @@ def draw_last_move_text(desk: ViewContext, x: int, y: int, width: int, panel: Pa
     if not text:
         return y
     box = (x, y, width, desk.canvas.surface.get_height())
-    return y + desk.canvas.draw_wrapped_text(box, text, size=TEXT_SIZE) + desk.canvas.to_px(4)
+    return y + desk.canvas.draw_wrapped_text(box, text, size=LAST_MOVE_TEXT_SIZE) + desk.canvas.to_px(4)
 
 
 def last_move_sentence(desk: ViewContext, panel: Panel) -> str:
@@ -24,13 +24,13 @@ def last_move_sentence(desk: ViewContext, panel: Panel) -> str:
     mind = panel.drawn_agent
     if mind is None or desk.session.run.is_seeking:
         return ""
-    known = desk.state.move_explanations.get(panel.key)
+    known = desk.ui_state.move_explanations.get(panel.key)
     if known is None or known[0] is not panel.snapshot or known[1] != mind.id:
-        records = desk.session.run.tree[panel.key.branch].timeline.records
+        records = desk.session.run.branch_tree[panel.key.branch].timeline.agent_records
         if mind.id not in records:
             return ""
-        before = records[mind.id].cell_at(panel.snapshot.tick - 1)
-        known = desk.state.move_explanations[panel.key] = (
+        before = records[mind.id].cell_at_tick(panel.snapshot.tick - 1)
+        known = desk.ui_state.move_explanations[panel.key] = (
             panel.snapshot,
             mind.id,
             explain_move(panel.snapshot, mind, before).text,

@@ -4,15 +4,15 @@ from functools import partial
 
 from ui.draw.theme import mix_colours
 from ui.model.layout import Box, Layout
-from ui.model.lesson import LessonPlayer
+from ui.model.lesson_player import LessonPlayer
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-BUTTON_HEIGHT = 32  # height of a button in design units
+LESSON_BUTTON_HEIGHT = 32  # height of a button in design units
 ANSWER_SIDE_SPACE = (
     66  # space at both sides of an answer's text, for its number and for "right" or "yours", in design units
 )
-WIDTH, MARGIN = 560, 12  # width and margin in design units of the card that is drawn if there is no sidebar
+CARD_WIDTH, CARD_MARGIN = 560, 12  # width and margin in design units of the card that is drawn if there is no sidebar
 
 
 def _ignore_click() -> None:
@@ -24,17 +24,17 @@ def draw_lesson_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     x, y, width, height = box
     count = len(playing.lesson.steps)
-    used = canvas.text(
-        (x + width, y + px(3)), f"{playing.place + 1} of {count}", size=12, colour=palette.dim, align="right"
+    used = canvas.draw_text(
+        (x + width, y + px(3)), f"{playing.step_index + 1} of {count}", size=12, colour=palette.dim, align="right"
     )
-    canvas.text((x, y), playing.lesson.title, size=15, face="bold", width=width - used - px(8))
+    canvas.draw_text((x, y), playing.lesson.title, size=15, face="bold", width=width - used - px(8))
     y += px(26)
-    canvas.draw_meter_bar((x, y, width, px(4)), (playing.place + 1) / count, palette.accent)
+    canvas.draw_meter_bar((x, y, width, px(4)), (playing.step_index + 1) / count, palette.accent)
     y += px(14)
     y += canvas.draw_wrapped_text((x, y, width, height), playing.current_step.text, size=14) + px(10)
     if playing.current_step.question is not None:
         y = _draw_lesson_question(desk, x, y, width, playing)
-    if playing.is_before_step(desk.session):
+    if playing.is_before_current_step(desk.session):
         y += canvas.draw_wrapped_text(
             (x, y, width, height), f"Running to tick {playing.tick:,} ...", size=12, colour=palette.dim
         )
@@ -43,7 +43,7 @@ def draw_lesson_step(desk: ViewContext, box: Box, playing: LessonPlayer) -> int:
 
 def lesson_buttons_height(desk: ViewContext) -> int:
     """Return the height in pixels of the row of buttons below a lesson's step."""
-    return desk.canvas.to_px(BUTTON_HEIGHT + 6)
+    return desk.canvas.to_px(LESSON_BUTTON_HEIGHT + 6)
 
 
 def _draw_lesson_question(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> int:
@@ -51,15 +51,15 @@ def _draw_lesson_question(desk: ViewContext, x: int, y: int, width: int, playing
     question = playing.current_step.question
     assert question is not None
     for line in canvas.wrap_text(question.text, width, 14, "bold"):
-        canvas.text((x, y), line, size=14, face="bold")
+        canvas.draw_text((x, y), line, size=14, face="bold")
         y += px(20)
     y += px(6)
     for index, answer in enumerate(question.answers):
         y = _draw_answer_button(desk, x, y, width, playing, index, answer) + px(6)
     if playing.chosen_answer is not None:
-        verdict = "Yes. " if playing.chosen_answer == question.right else "No. "
+        verdict = "Yes. " if playing.chosen_answer == question.right_answer_index else "No. "
         y += canvas.draw_wrapped_text(
-            (x, y, width, px(400)), verdict + question.because, size=14, colour=palette.text
+            (x, y, width, px(400)), verdict + question.explanation, size=14, colour=palette.text
         ) + px(10)
     return y
 
@@ -85,47 +85,47 @@ def _draw_answer_button(
         desk.shortcut_of_command(f"answer_{index + 1}"),
     )
     is_hovered = is_open and canvas.add_hit_region(region)
-    is_right = not is_open and index == question.right
+    is_right = not is_open and index == question.right_answer_index
     is_given = index == playing.chosen_answer
     tone = palette.arrived if is_right else palette.warning if is_given else None
     ground = palette.hover if is_hovered else palette.raised
     canvas.fill_box(box, mix_colours(palette.surface, tone, 0.25) if tone else ground, 6)
     sign = "right" if is_right else "yours" if is_given else ""
-    canvas.text((x + px(10), y + px(5)), f"{index + 1}", size=12, face="mono", colour=palette.dim)
+    canvas.draw_text((x + px(10), y + px(5)), f"{index + 1}", size=12, face="mono", colour=palette.dim)
     for line in lines:
-        canvas.text((x + px(28), y + px(5)), line, size=13)
+        canvas.draw_text((x + px(28), y + px(5)), line, size=13)
         y += px(19)
     if sign:
-        canvas.text((x + width - px(8), box[1] + px(5)), sign, size=11, colour=palette.dim, align="right")
+        canvas.draw_text((x + width - px(8), box[1] + px(5)), sign, size=11, colour=palette.dim, align="right")
     return box[1] + box[3]
 
 
 def draw_lesson_buttons(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> None:
     canvas, px = desk.canvas, desk.canvas.to_px
     third = (width - px(12)) // 3
-    is_running = playing.is_before_step(desk.session)
+    is_running = playing.is_before_current_step(desk.session)
     can_go_on = is_running or not (playing.waits_for_answer or playing.is_last_step)
     buttons = (
-        ("lesson_back", "Back", playing.place > 0, False),
+        ("lesson_back", "Back", playing.step_index > 0, False),
         ("lesson_next", "Skip" if is_running else "Next", can_go_on, can_go_on),
         ("lesson_end", "End", True, playing.is_last_step),
     )
     for index, (command, label, is_possible, is_main) in enumerate(buttons):
-        box = (x + index * (third + px(6)), y, third, px(BUTTON_HEIGHT))
-        action = partial(desk.run, command) if is_possible else _ignore_click
+        box = (x + index * (third + px(6)), y, third, px(LESSON_BUTTON_HEIGHT))
+        action = partial(desk.run_command, command) if is_possible else _ignore_click
         canvas.draw_button(
             f"lesson:{command}",
             box,
             label,
             action,
-            tip=desk.tooltip_of_command(command) if is_possible else _disabled_reason(playing, command),
+            tip=desk.tooltip_of_command(command) if is_possible else _disabled_lesson_button_reason(playing, command),
             key=desk.shortcut_of_command(command),
             is_on=is_main,
             colour=None if is_possible else desk.palette.dim,
         )
 
 
-def _disabled_reason(playing: LessonPlayer, command: str) -> str:
+def _disabled_lesson_button_reason(playing: LessonPlayer, command: str) -> str:
     if command == "lesson_back":
         return "This is the first step"
     return "Choose an answer first" if playing.waits_for_answer else "This is the last step"
@@ -134,18 +134,18 @@ def _disabled_reason(playing: LessonPlayer, command: str) -> str:
 def draw_lesson_card_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) -> None:
     """Draw the lesson's step as a card at the bottom of the maps, for windows without a sidebar."""
     canvas, px = desk.canvas, desk.canvas.to_px
-    if not plan.panels:
+    if not plan.panel_boxes:
         return
-    width = min(px(WIDTH), plan.size[0] - 2 * px(MARGIN))
-    inner = width - 2 * px(MARGIN)
-    height = min(_lesson_card_height(desk, inner, playing), plan.size[1] - 2 * px(MARGIN))
-    max_bottom = plan.transport[1] or plan.size[1]
-    box = ((plan.size[0] - width) // 2, max(px(MARGIN), max_bottom - height - px(MARGIN)), width, height)
+    width = min(px(CARD_WIDTH), plan.size[0] - 2 * px(CARD_MARGIN))
+    inner = width - 2 * px(CARD_MARGIN)
+    height = min(_lesson_card_height(desk, inner, playing), plan.size[1] - 2 * px(CARD_MARGIN))
+    max_bottom = plan.transport_bar[1] or plan.size[1]
+    box = ((plan.size[0] - width) // 2, max(px(CARD_MARGIN), max_bottom - height - px(CARD_MARGIN)), width, height)
     canvas.fill_box(box, desk.palette.surface, 8)
     canvas.draw_outline(box, desk.palette.accent, 8)
     canvas.add_hit_region(HitRegion("lesson:card", box, _ignore_click))
-    left = box[0] + px(MARGIN)
-    bottom = draw_lesson_step(desk, (left, box[1] + px(MARGIN), inner, height), playing)
+    left = box[0] + px(CARD_MARGIN)
+    bottom = draw_lesson_step(desk, (left, box[1] + px(CARD_MARGIN), inner, height), playing)
     draw_lesson_buttons(desk, left, bottom, inner, playing)
 
 
@@ -158,6 +158,6 @@ def _lesson_card_height(desk: ViewContext, width: int, playing: LessonPlayer) ->
         for answer in question.answers:
             lines += len(canvas.wrap_text(answer, width - px(ANSWER_SIDE_SPACE), 13)) * px(19) + px(16)
         if playing.chosen_answer is not None:
-            lines += len(canvas.wrap_text("Yes. " + question.because, width, 14)) * px(14 * 1.45) + px(10)
-    running = px(20) if playing.is_before_step(desk.session) else 0
-    return lines + running + px(26 + 14 + 10 + 4 + BUTTON_HEIGHT + 6) + 2 * px(MARGIN)
+            lines += len(canvas.wrap_text("Yes. " + question.explanation, width, 14)) * px(14 * 1.45) + px(10)
+    running = px(20) if playing.is_before_current_step(desk.session) else 0
+    return lines + running + px(26 + 14 + 10 + 4 + LESSON_BUTTON_HEIGHT + 6) + 2 * px(CARD_MARGIN)

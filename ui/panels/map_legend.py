@@ -1,15 +1,15 @@
 """Legend below the layers in the sidebar: a sample of each mark visible on the maps, with its meaning."""
 
-from ui.draw import legend
-from ui.draw.cells import terrain_flags_of
+from ui.draw import legend_swatches
+from ui.draw.cell_numbers import TEXT_FROM_PX
 from ui.draw.kernels.cell_flags import SWAMP, TREES, WATER
 from ui.draw.layers import LAYER_BY_KEY
 from ui.draw.map_painter import HEAT_TRAILS_FROM_PX
-from ui.draw.values import TEXT_FROM_PX
+from ui.draw.panel_content import terrain_flags_of
 from ui.model.layout import Box
 from ui.panels.view_context import ViewContext
 
-HEAT_UNITS = {
+HEAT_UNIT_TEXTS = {
     "scrub": "revisits, back-moves",
     "visits": "visits of a cell",
     "expansions": "expansions of a cell",
@@ -25,7 +25,7 @@ TERRAIN_MEANINGS = {
     "water": (WATER, "Water: free, but not connected to the ground"),
 }
 
-GROUP_MEANINGS = {
+CELL_GROUP_MEANINGS = {
     "local space": "Local search space: the cells that the agent searched before its last move",
     "queued": "Queued: cells whose learned values have not been propagated to their neighbours yet",
     "dead": "Dead: cells through which no other cell is reached best; never entered again",
@@ -52,60 +52,60 @@ def draw_map_legend(desk: ViewContext, box: Box) -> int:
     for key, text in visible_legend_entries(desk):
         _draw_legend_swatch(desk, (x, y + px(1), px(22), px(14)), key)
         for line in canvas.wrap_text(text, width - px(30), 12):
-            canvas.text((x + px(30), y), line, size=12, colour=desk.palette.dim)
+            canvas.draw_text((x + px(30), y), line, size=12, colour=desk.palette.dim)
             y += px(18)
         y += px(4)
     return y
 
 
 def _draw_legend_swatch(desk: ViewContext, box: Box, key: str) -> None:
-    surface, palette, scale = desk.canvas.surface, desk.palette, desk.map_view.scale
+    surface, palette, scale = desk.canvas.surface, desk.palette, desk.map_view.px_per_unit
     kind, _, name = key.partition(":")
     if key == "heat":
-        legend.draw_colour_bar(surface, box, desk.map_view.heat_scale, palette)
+        legend_swatches.draw_colour_bar(surface, box, desk.map_view.heat_scale, palette)
     elif kind == "terrain":
-        legend.draw_terrain_swatch(surface, box, TERRAIN_MEANINGS[name][0], palette)
+        legend_swatches.draw_terrain_swatch(surface, box, TERRAIN_MEANINGS[name][0], palette)
     elif kind == "groups":
-        legend.draw_group_swatch(surface, box, name, palette, scale)
+        legend_swatches.draw_group_swatch(surface, box, name, palette, scale)
     elif kind in ("crowd", "step"):
-        legend.draw_marker_swatch(surface, box, _MARKERS[kind], palette, scale)
+        legend_swatches.draw_marker_swatch(surface, box, _MARKERS_BY_LEGEND_KEY[kind], palette, scale)
     elif kind == "numbers":
-        legend.draw_marker_swatch(surface, box, (), palette, scale)
+        legend_swatches.draw_marker_swatch(surface, box, (), palette, scale)
         middle = (box[0] + box[2] // 2, box[1] + box[3] // 2)
-        desk.canvas.text(middle, "12", size=10, face="mono", align="centre", middle=True)
+        desk.canvas.draw_text(middle, "12", size=10, face="mono", align="centre", middle=True)
     else:
-        legend.draw_layer_swatch(surface, box, LAYER_BY_KEY[key], palette, scale)
+        legend_swatches.draw_layer_swatch(surface, box, LAYER_BY_KEY[key], palette, scale)
 
 
-_MARKERS = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",)}
+_MARKERS_BY_LEGEND_KEY = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",)}
 
 
 def visible_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key of a layer or mark, meaning) of everything visible on the maps that needs an explanation."""
-    heat_count = heat_map_count(desk)
+    heat_count = shown_heat_map_count(desk)
     is_all_heat = heat_count == len(desk.map_view.shown_panels) > 0
     entries = [("heat", _heat_legend_text(desk))] if heat_count else []
     if any(panel.crowd is not None for panel in desk.map_view.shown_panels):
         entries.append(("crowd", CROWD_MEANING))
-    if _shows_cell_numbers(desk):
+    if _are_cell_numbers_visible(desk):
         entries.append(("numbers", CELL_NUMBERS_MEANING))
     if desk.player.is_slow_motion:
         entries.append(("step", EXPANSION_MEANING))
     for layer in desk.map_view.agent_layers:
-        if not desk.map_view.layers.is_layer_on(layer) or (is_all_heat and layer.is_replaced_by_heat):
+        if not desk.map_view.layer_state.is_layer_on(layer) or (is_all_heat and layer.is_replaced_by_heat):
             continue
         if layer.key == "terrain":
             entries += [] if is_all_heat else _terrain_legend_entries(desk)
         elif layer.key == "groups":
             entries += _group_legend_entries(desk)
         elif layer.is_explained:
-            entries.append((layer.key, f"{layer.name}: {layer.legend}"))
+            entries.append((layer.key, f"{layer.name}: {layer.legend_text}"))
     return entries
 
 
 def _terrain_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
     """Return (key, meaning) of each kind of terrain that occurs on the map."""
-    map_flags = terrain_flags_of(desk.map_view.run.world.grid).all_flags
+    map_flags = terrain_flags_of(desk.map_view.shown_run.world.grid).flags_of_any_cell
     return [(f"terrain:{name}", text) for name, (bit, text) in TERRAIN_MEANINGS.items() if map_flags & bit]
 
 
@@ -114,18 +114,18 @@ def _group_legend_entries(desk: ViewContext) -> list[tuple[str, str]]:
     names = {
         name for panel in desk.map_view.shown_panels if panel.drawn_agent for name in panel.drawn_agent.agent.groups
     }
-    return [(f"groups:{name}", text) for name, text in GROUP_MEANINGS.items() if name in names]
+    return [(f"groups:{name}", text) for name, text in CELL_GROUP_MEANINGS.items() if name in names]
 
 
-def _shows_cell_numbers(desk: ViewContext) -> bool:
-    min_zoom = TEXT_FROM_PX * desk.map_view.scale
+def _are_cell_numbers_visible(desk: ViewContext) -> bool:
+    min_zoom = TEXT_FROM_PX * desk.map_view.px_per_unit
     return any(
         desk.map_view.camera_of_panel(panel.key, boxes).zoom >= min_zoom
         for panel, boxes in desk.map_view.panels_with_boxes()
     )
 
 
-def heat_map_count(desk: ViewContext) -> int:
+def shown_heat_map_count(desk: ViewContext) -> int:
     """Return the number of panels on screen that show a heat map."""
     return sum(
         desk.map_view.cells[panel.key].heat_bands.size > 0
@@ -135,11 +135,11 @@ def heat_map_count(desk: ViewContext) -> int:
 
 
 def _heat_legend_text(desk: ViewContext) -> str:
-    kind, scale = desk.map_view.layers.heat.kind, desk.map_view.heat_scale
+    kind, scale = desk.map_view.layer_state.heat_setting.kind, desk.map_view.heat_scale
     if kind == "difference":
         return "A - B: orange where A has more visits, blue where B has more"
     lines = (
         f"in cells below {HEAT_TRAILS_FROM_PX:.0f} pixels it is not covered by trails, and older back-moves are hidden"
     )
     dot = "; a dot: once" if scale.has_dots_in_lowest_band else ""
-    return f"Heat: {HEAT_UNITS[kind]}, from {scale.lowest_label} to {scale.highest_label}{dot}; {lines}"
+    return f"Heat: {HEAT_UNIT_TEXTS[kind]}, from {scale.lowest_label} to {scale.highest_label}{dot}; {lines}"

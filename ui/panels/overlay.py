@@ -19,7 +19,7 @@ SAVED_CORNER_SIDE = (
 
 def draw_messages(desk: ViewContext, plan: Layout) -> None:
     """Draw the latest messages that have not expired over the maps, never over numbers, headers or bars."""
-    texts = desk.state.messages.current_message_texts(desk.session.history.action_count)
+    texts = desk.ui_state.message_queue.current_message_texts(desk.session.undo_history.action_count)
     canvas, palette = desk.canvas, desk.palette
     px = canvas.to_px
     left, top, width, height = message_area(plan)
@@ -35,20 +35,20 @@ def draw_messages(desk: ViewContext, plan: Layout) -> None:
         box = (left + (width - box_width) // 2, bottom - box_height, box_width, box_height)
         canvas.fill_box(box, palette.text, 8)
         for i, line in enumerate(lines):
-            canvas.text((box[0] + px(14), box[1] + px(7) + i * px(20)), line, size=14, colour=palette.surface)
+            canvas.draw_text((box[0] + px(14), box[1] + px(7) + i * px(20)), line, size=14, colour=palette.surface)
         bottom = box[1] - px(6)
 
 
-def has_overlay(desk: ViewContext) -> bool:
+def may_overlay_cover_regions(desk: ViewContext) -> bool:
     """Return whether an overlay, such as a message or a menu, may cover cached regions other than its own."""
-    state = desk.state
+    state = desk.ui_state
     return bool(
-        state.messages.current_message_texts(desk.session.history.action_count)
-        or state.menu is not None
-        or state.lesson is not None
-        or (state.notes is not None and state.notes.shown_note is not None)
-        or desk.canvas.focus_id
-        or desk.canvas.held is not None
+        state.message_queue.current_message_texts(desk.session.undo_history.action_count)
+        or state.context_menu is not None
+        or state.lesson_player is not None
+        or (state.tutorial_notes is not None and state.tutorial_notes.shown_note is not None)
+        or desk.canvas.focused_control_id
+        or desk.canvas.dragged_region is not None
     )
 
 
@@ -57,14 +57,14 @@ def message_area(plan: Layout) -> Box:
 
     It covers the maps of the lowest row of panels, or only the last map if its numbers are to the side of the map.
     """
-    if not plan.panels:
-        bottom = plan.transport[1] or plan.size[1]
+    if not plan.panel_boxes:
+        bottom = plan.transport_bar[1] or plan.size[1]
         return 0, 0, plan.size[0], bottom
-    if plan.panels[-1].has_side_hud:
-        return plan.panels[-1].map
-    left = min(panel.whole[0] for panel in plan.panels)
-    right = max(panel.whole[0] + panel.whole[2] for panel in plan.panels)
-    _, top, _, height = plan.panels[-1].map
+    if plan.panel_boxes[-1].has_side_hud:
+        return plan.panel_boxes[-1].map_box
+    left = min(panel.panel_box[0] for panel in plan.panel_boxes)
+    right = max(panel.panel_box[0] + panel.panel_box[2] for panel in plan.panel_boxes)
+    _, top, _, height = plan.panel_boxes[-1].map_box
     return left, top, right - left, height
 
 
@@ -96,7 +96,7 @@ def _dimming_surface(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return dim_layer
 
 
-class SavedCorners:
+class SavedDialogCorners:
     """Pixels of the window under the corners of dialogs, saved to restore them in the next frame.
 
     The rounded corners of a dialog are partly transparent. While the window rests, its pixels are kept from frame to
@@ -104,7 +104,7 @@ class SavedCorners:
     """
 
     def __init__(self) -> None:
-        self._saved_pixels: list[tuple[pygame.Surface, tuple[int, int]]] = []
+        self._saved_corner_images: list[tuple[pygame.Surface, tuple[int, int]]] = []
 
     def save_pixels(self, surface: pygame.Surface, cards: Sequence[pygame.Rect], side: int) -> None:
         """Save the pixels under the corners, before dialogs are drawn.
@@ -114,45 +114,45 @@ class SavedCorners:
             cards: Rectangles of the dialogs.
             side: Side of the square saved under each corner, in pixels.
         """
-        self._saved_pixels = []
+        self._saved_corner_images = []
         for card in cards:
             for x in (card.left, card.right - side):
                 for y in (card.top, card.bottom - side):
                     piece = pygame.Rect(x, y, side, side).clip(surface.get_rect())
                     # The square is empty if the dialog is larger than the window, so that this corner is outside.
                     if piece.width and piece.height:
-                        self._saved_pixels.append((surface.subsurface(piece).copy(), piece.topleft))
+                        self._saved_corner_images.append((surface.subsurface(piece).copy(), piece.topleft))
 
     def restore_pixels(self, surface: pygame.Surface) -> None:
         """Restore the pixels that were saved under the dialogs' corners in the last frame."""
-        for piece, position in self._saved_pixels:
+        for piece, position in self._saved_corner_images:
             surface.blit(piece, position)
 
 
-class Tooltip:
+class TooltipDrawer:
     """Tooltip of the control under the pointer, shown after the pointer has rested on it for TOOLTIP_DELAY_S."""
 
     def __init__(self) -> None:
         self._hovered_id, self._hovered_since_s = "", 0.0
-        self.box: Box | None = None  # rectangle of the visible tooltip in pixels; None while hidden
+        self.visible_box: Box | None = None  # rectangle of the visible tooltip in pixels; None while hidden
 
-    def draw(self, canvas: Canvas) -> None:
-        """Draw the tooltip if the pointer has rested long enough, and update `box`."""
-        self.box = None
-        region = canvas.hit_test(canvas.mouse) if canvas.held is None else None
-        hovered_id = region.id if region is not None and region.tip else ""
+    def draw_tooltip(self, canvas: Canvas) -> None:
+        """Draw the tooltip if the pointer has rested long enough, and update `visible_box`."""
+        self.visible_box = None
+        region = canvas.topmost_region_at(canvas.mouse_position) if canvas.dragged_region is None else None
+        hovered_id = region.id if region is not None and region.tooltip else ""
         now = time.monotonic()
         if hovered_id != self._hovered_id or not hovered_id:
             self._hovered_id, self._hovered_since_s = hovered_id, now
         elif region is not None and now - self._hovered_since_s > TOOLTIP_DELAY_S:
-            self.box = canvas.draw_tooltip(region)
+            self.visible_box = canvas.draw_tooltip(region)
 
 
-def area_of_panels(plan: Layout) -> Box:
+def panels_area(plan: Layout) -> Box:
     """Return the area of the window between the bars and the sidebar, in which the panels are laid out."""
     top = plan.top_bar[3]
-    right_bar = plan.sidebar or plan.sidebar_handle
-    return 0, top, right_bar[0] if right_bar else plan.size[0], (plan.transport[1] or plan.size[1]) - top
+    right_bar = plan.sidebar_box or plan.sidebar_handle
+    return 0, top, right_bar[0] if right_bar else plan.size[0], (plan.transport_bar[1] or plan.size[1]) - top
 
 
 def draw_no_agents_hint(desk: ViewContext, box: Box) -> None:
@@ -160,13 +160,15 @@ def draw_no_agents_hint(desk: ViewContext, box: Box) -> None:
     canvas = desk.canvas
     canvas.fill_box(box, desk.palette.window)
     x, y = box[0] + box[2] // 2, box[1] + box[3] // 2
-    canvas.text((x, y - canvas.to_px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True)
+    canvas.draw_text(
+        (x, y - canvas.to_px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True
+    )
     width = canvas.to_px(220)
     canvas.draw_button(
         "empty:add_agent",
         (x - width // 2, y, width, canvas.to_px(34)),
         "Add an agent",
-        partial(desk.run, "add_agent"),
+        partial(desk.run_command, "add_agent"),
         key=desk.shortcut_of_command("add_agent"),
         shows_key=True,
         tip=desk.tooltip_of_command("add_agent"),

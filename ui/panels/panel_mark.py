@@ -3,7 +3,7 @@
 from ui.draw.theme import SERIES, Colour
 from ui.widgets.canvas import Canvas
 
-WIDTH, HEIGHT = 16, 18  # width and height of a panel's mark, in design units
+MARK_WIDTH, MARK_HEIGHT = 16, 18  # width and height of a panel's mark, in design units
 
 _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
 _MAX_DARK_LUMINANCE = 0.18  # relative luminance of a background below which white text has more contrast than black
@@ -13,14 +13,16 @@ def draw_panel_mark(canvas: Canvas, left: int, middle: int, index: int) -> int:
     """Draw the mark of the panel with index `index`, and return the right edge of the mark."""
     px = canvas.to_px
     colour = SERIES[index % len(SERIES)]
-    canvas.fill_box((left, middle - px(HEIGHT) // 2, px(WIDTH), px(HEIGHT)), colour, 3)
+    canvas.fill_box((left, middle - px(MARK_HEIGHT) // 2, px(MARK_WIDTH), px(MARK_HEIGHT)), colour, 3)
     number = f"{index + 1}"
-    centre = (left + px(WIDTH) // 2, middle)
-    canvas.text(centre, number, size=12, face="bold", colour=contrasting_ink(colour), align="centre", middle=True)
-    return left + px(WIDTH)
+    centre = (left + px(MARK_WIDTH) // 2, middle)
+    canvas.draw_text(
+        centre, number, size=12, face="bold", colour=contrasting_text_colour(colour), align="centre", middle=True
+    )
+    return left + px(MARK_WIDTH)
 
 
-def contrasting_ink(ground: Colour) -> Colour:
+def contrasting_text_colour(ground: Colour) -> Colour:
     """Return the text colour, black or white, that has more contrast with a background colour."""
     return _WHITE if relative_luminance(ground) < _MAX_DARK_LUMINANCE else _BLACK
 

@@ -5,11 +5,13 @@ from functools import partial
 
 from ui.draw.map_painter import ToolPreview
 from ui.model.run import Panel
-from ui.panels import agent_panel, badges, overlay, sidebar, switch_names, top_bar, transport
+from ui.panels import agent_panel, comparison_badges, overlay, sidebar, switch_names, top_bar, transport_bar
 from ui.panels.view_context import ViewContext
 
-NUMBERS_GROUP = "numbers"  # group of cached regions that are redrawn in the same frame, so that they show the same tick
-DrawIndicator = Callable[[int, int], int]
+NUMBERS_REDRAW_GROUP = (
+    "numbers"  # group of cached regions that are redrawn in the same frame, so that they show the same tick
+)
+DrawIndicatorCallback = Callable[[int, int], int]
 """Callback that draws the recording indicator, right-aligned at x and centred at y, and returns its left edge."""
 
 
@@ -31,10 +33,10 @@ def draw_panels(desk: ViewContext, tool_preview_of: Callable[[Panel], ToolPrevie
     compared = {panel.key: letter for letter, panel in zip("AB", scene.compared_panels(), strict=False)}
     for panel, boxes in scene.panels_with_boxes():
         draw_header_and_numbers = partial(
-            agent_panel.draw_header_and_numbers, desk, boxes, panel, desk.session.panel_index(panel.key)
+            agent_panel.draw_panel_header_and_numbers, desk, boxes, panel, desk.session.panel_index(panel.key)
         )
         is_panel_drawn = desk.canvas.draw_cached_region(
-            f"panel:{panel.key}", boxes.whole, draw_header_and_numbers, NUMBERS_GROUP
+            f"panel:{panel.key}", boxes.panel_box, draw_header_and_numbers, NUMBERS_REDRAW_GROUP
         )
         scene.draw_map(
             desk.canvas.surface,
@@ -46,24 +48,31 @@ def draw_panels(desk: ViewContext, tool_preview_of: Callable[[Panel], ToolPrevie
             reveal=player.visible_expansions,
         )
         if panel.key in compared:
-            badges.draw_map_badge(desk.canvas, boxes.map, compared[panel.key], panel.branch)
+            comparison_badges.draw_comparison_badge_on_map(
+                desk.canvas, boxes.map_box, compared[panel.key], panel.branch_name
+            )
         switch_names.draw_switch_names(desk, boxes, panel)
         # If only the map of the panel was redrawn in this frame, clip the following drawing to the map.
         # The border outside the map is still on screen from the last redraw of the panel.
-        with desk.canvas.clipped_to_box(boxes.whole if is_panel_drawn else boxes.map):
+        with desk.canvas.clip_drawing_to_box(boxes.panel_box if is_panel_drawn else boxes.map_box):
             agent_panel.draw_panel_overlays(desk, boxes, panel)
-        desk.canvas.dirty_rects.append(boxes.map)
+        desk.canvas.dirty_rects.append(boxes.map_box)
     if not scene.shown_panels:
-        box = overlay.area_of_panels(scene.layout)
+        box = overlay.panels_area(scene.layout)
         desk.canvas.draw_cached_region("no agents", box, partial(overlay.draw_no_agents_hint, desk, box))
 
 
-def draw_window_bars(desk: ViewContext, indicator: DrawIndicator | None = None) -> None:
+def draw_window_bars(desk: ViewContext, indicator: DrawIndicatorCallback | None = None) -> None:
     """Draw the bars around the panels: top bar, transport, sidebar."""
     plan, part = desk.map_view.layout, desk.canvas.draw_cached_region
     part("top bar", plan.top_bar, partial(top_bar.draw_top_bar, desk, plan.top_bar, indicator))
-    part("transport", plan.transport, partial(transport.draw_transport_bar, desk, plan.transport), NUMBERS_GROUP)
-    if plan.sidebar:
-        part("sidebar", plan.sidebar, partial(sidebar.draw_sidebar, desk, plan.sidebar))
+    part(
+        "transport",
+        plan.transport_bar,
+        partial(transport_bar.draw_transport_bar, desk, plan.transport_bar),
+        NUMBERS_REDRAW_GROUP,
+    )
+    if plan.sidebar_box:
+        part("sidebar", plan.sidebar_box, partial(sidebar.draw_sidebar, desk, plan.sidebar_box))
     if plan.sidebar_handle:
         part("sidebar handle", plan.sidebar_handle, partial(sidebar.draw_sidebar_handle, desk, plan.sidebar_handle))

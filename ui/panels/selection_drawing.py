@@ -17,11 +17,14 @@ from ui.panels.view_context import ViewContext
 
 DASH_LENGTH = 5  # length of a dash of the outline, in design units
 DASH_SPEED = 20.0  # speed at which the dashes move along the outline, in design units per second
-PIECE_ALPHA, TINT_ALPHA = 200, 90  # opacity of a floating piece and of tinted selected cells, from 0 to 255
+# Opacity of a floating piece and of tinted selected cells, from 0 to 255.
+FLOATING_PIECE_ALPHA, SELECTED_CELLS_ALPHA = 200, 90
 MAX_OUTLINE_SEGMENTS = (
     1500  # maximum number of outline segments per panel; more segments would take too long in every frame
 )
-_STRIP_LENGTH = 8192  # length in pixels of the image of dashes that outlines are copied from; longer than any window
+_DASH_STRIP_LENGTH = (
+    8192  # length in pixels of the image of dashes that outlines are copied from; longer than any window
+)
 
 
 def draw_selection(desk: ViewContext, selecting: SelectTool) -> None:
@@ -30,19 +33,19 @@ def draw_selection(desk: ViewContext, selecting: SelectTool) -> None:
     if selection is None:
         return
     for panel, boxes in desk.map_view.panels_with_boxes():
-        if panel.key.branch == desk.session.run.front:
+        if panel.key.branch == desk.session.run.focused_branch_number:
             camera = desk.map_view.camera_of_panel(panel.key, boxes)
-            with desk.canvas.clipped_to_box(boxes.map):
+            with desk.canvas.clip_drawing_to_box(boxes.map_box):
                 if floating is not None:
                     piece, target = floating
                     _draw_cell_image(
                         desk.canvas.surface,
-                        boxes.map,
+                        boxes.map_box,
                         camera,
-                        _piece_image(piece, desk.palette, camera.zoom >= EDGED_FROM_PX),
+                        _floating_piece_image(piece, desk.palette, camera.zoom >= EDGED_FROM_PX),
                         target,
                     )
-                _draw_selection_outline(desk, boxes.map, camera, selection)
+                _draw_selection_outline(desk, boxes.map_box, camera, selection)
 
 
 def _first_pixels_of_cells(cell: float | npt.NDArray[np.int32], origin: float, zoom: float) -> npt.NDArray[np.int64]:
@@ -100,9 +103,9 @@ def _visible_segments(lines: OutlineLines, camera: Camera, size: tuple[int, int]
 
 @lru_cache(maxsize=8)
 def _horizontal_dash_strip(dash: int, width: int, dark: Colour, light: Colour) -> pygame.Surface:
-    strip = pygame.Surface((_STRIP_LENGTH, width))
+    strip = pygame.Surface((_DASH_STRIP_LENGTH, width))
     strip.fill(dark)
-    for x in range(0, _STRIP_LENGTH, 2 * dash):
+    for x in range(0, _DASH_STRIP_LENGTH, 2 * dash):
         strip.fill(light, (x, 0, dash, width))
     return strip
 
@@ -138,7 +141,7 @@ def _visible_cell_range(offset: float, zoom: float, count: int, pixels: int) -> 
 
 
 @lru_cache(maxsize=4)
-def _piece_image(piece: MapPiece, palette: Palette, has_edges: bool) -> pygame.Surface:
+def _floating_piece_image(piece: MapPiece, palette: Palette, has_edges: bool) -> pygame.Surface:
     """Return the image of a floating piece of map, one pixel per cell, in the colours of the map.
 
     Args:
@@ -149,9 +152,9 @@ def _piece_image(piece: MapPiece, palette: Palette, has_edges: bool) -> pygame.S
     """
     image = pygame.Surface((piece.width, piece.height), pygame.SRCALPHA)
     pygame.surfarray.pixels3d(image)[:] = _colour_by_letter(palette, palette.outside if has_edges else palette.wall)[
-        piece.letters
+        piece.terrain_letters
     ].swapaxes(0, 1)
-    pygame.surfarray.pixels_alpha(image)[:] = np.where(piece.mask, PIECE_ALPHA, 0).T
+    pygame.surfarray.pixels_alpha(image)[:] = np.where(piece.mask, FLOATING_PIECE_ALPHA, 0).T
     return image
 
 
@@ -159,7 +162,7 @@ def _piece_image(piece: MapPiece, palette: Palette, has_edges: bool) -> pygame.S
 def _tinted_cells_image(selection: Selection, palette: Palette) -> pygame.Surface:
     image = pygame.Surface((selection.width, selection.height), pygame.SRCALPHA)
     image.fill(palette.accent)
-    pygame.surfarray.pixels_alpha(image)[:] = np.where(selection.mask, TINT_ALPHA, 0).T
+    pygame.surfarray.pixels_alpha(image)[:] = np.where(selection.mask, SELECTED_CELLS_ALPHA, 0).T
     return image
 
 

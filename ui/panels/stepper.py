@@ -38,7 +38,7 @@ def draw_stepper(
     canvas.draw_button(f"{spot_id}:less", (left, y, side, height), "-", partial(step, -1), tip=tip, key=key)
     box = (left + side, y, middle, height)
     canvas.add_hit_region(HitRegion(spot_id, box, None, tip, key, on_wheel=step))
-    canvas.text((box[0] + middle // 2, y + height // 2), text, size=13, face="mono", align="centre", middle=True)
+    canvas.draw_text((box[0] + middle // 2, y + height // 2), text, size=13, face="mono", align="centre", middle=True)
     canvas.draw_button(
         f"{spot_id}:more", (left + side + middle, y, side, height), "+", partial(step, 1), tip=tip, key=key
     )

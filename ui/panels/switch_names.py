@@ -10,7 +10,7 @@ import numpy as np
 import pygame
 
 from ui.draw.theme import mix_colours
-from ui.model import adjust
+from ui.model import value_adjustments
 from ui.model.layout import Box, PanelBoxes
 from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel
@@ -25,31 +25,31 @@ def toggle_switch_and_notify(desk: ViewContext, name: str) -> None:
     """Block a free switch of the focused branch, or free a blocked one, and show a message."""
     # Ignore a click on a name of the last frame if another run, without this switch, was opened since.
     if name in desk.session.run.world.switch_states():
-        desk.show_message_until_edit(adjust.toggle_switch(desk.session, name))
+        desk.show_message_until_edit(value_adjustments.toggle_map_switch(desk.session, name))
 
 
 def _toggle_switch_in_branch(desk: ViewContext, key: PanelKey, name: str) -> None:
     """Focus a panel, and block or free a switch in the branch that the panel shows."""
-    desk.session.focus(key)
+    desk.session.focus_panel(key)
     toggle_switch_and_notify(desk, name)
 
 
 def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
     """Draw the name of each switch on a panel's map, and a box around the switch that is hovered in the sidebar."""
     states = panel.world.switch_states()
-    if not states or desk.is_picture:
+    if not states or desk.draws_into_picture:
         return
-    has_names = min(boxes.map[2:]) >= desk.canvas.to_px(MIN_MAP_SIDE_FOR_NAMES)
+    has_names = min(boxes.map_box[2:]) >= desk.canvas.to_px(MIN_MAP_SIDE_FOR_NAMES)
     used_boxes: list[Box] = []
-    with desk.canvas.clipped_to_box(boxes.map):
+    with desk.canvas.clip_drawing_to_box(boxes.map_box):
         for name, is_blocked in states.items():
             switch_box = _switch_box(desk, boxes, panel, name)
-            if name == desk.state.pointed_switch:
+            if name == desk.ui_state.hovered_switch:
                 gap = desk.canvas.to_px(4)
                 around = (switch_box[0] - gap, switch_box[1] - gap, switch_box[2] + 2 * gap, switch_box[3] + 2 * gap)
                 desk.canvas.draw_outline(around, desk.palette.accent, 4, 2)
             if has_names:
-                box = _name_box(desk, boxes.map, name, switch_box, used_boxes)
+                box = _switch_name_box(desk, boxes.map_box, name, switch_box, used_boxes)
                 used_boxes.append(box)
                 _draw_switch_name(desk, panel, name, box, is_blocked)
 
@@ -60,10 +60,10 @@ def _switch_box(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -
     xs, ys = cells % panel.world.grid.width, cells // panel.world.grid.width
     left, top = camera.map_to_px(int(xs.min()), int(ys.min()))
     right, bottom = camera.map_to_px(int(xs.max()) + 1, int(ys.max()) + 1)
-    return boxes.map[0] + round(left), boxes.map[1] + round(top), round(right - left), round(bottom - top)
+    return boxes.map_box[0] + round(left), boxes.map_box[1] + round(top), round(right - left), round(bottom - top)
 
 
-def _name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, used_boxes: Sequence[Box]) -> Box:
+def _switch_name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, used_boxes: Sequence[Box]) -> Box:
     """Return the rectangle for a switch's name: next to the switch, inside the map, and if possible over no other name.
 
     Args:
@@ -104,6 +104,6 @@ def _draw_switch_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_b
         HitRegion(f"bridge:{panel.key}:{name}", box, partial(_toggle_switch_in_branch, desk, panel.key, name), tip)
     )
     ground = palette.warning if is_blocked else palette.accent
-    is_pointed = name == desk.state.pointed_switch
+    is_pointed = name == desk.ui_state.hovered_switch
     canvas.fill_box(box, mix_colours(palette.surface, ground, 0.4 if is_hovered or is_pointed else 0.12), 8)
-    canvas.text((box[0] + px(6), box[1] + box[3] // 2), name, size=11, width=box[2] - px(11), middle=True)
+    canvas.draw_text((box[0] + px(6), box[1] + box[3] // 2), name, size=11, width=box[2] - px(11), middle=True)

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from sim.movement import CUT, EIGHT, FOUR, SQUEEZE
-from ui.model import adjust
+from sim.movement import CUT_ONE_CORNER, EIGHT_NEIGHBOURS, FOUR_NEIGHBOURS, SQUEEZE_BETWEEN_CORNERS
+from ui.model import value_adjustments
+from ui.model.drawing_tools import MAX_BRUSH, SELECT, TOOL_NAMES
 from ui.model.layout import Box
-from ui.model.tools import MAX_BRUSH, SELECT, TOOL_NAMES
-from ui.panels import selection_section, stepper, switch_names
+from ui.panels import selection_buttons, stepper, switch_names
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
@@ -24,7 +24,7 @@ def draw_edit_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
     y = _draw_tool_buttons(desk, x, y, width)
-    y = selection_section.draw_selection_buttons(desk, x, y, width)
+    y = selection_buttons.draw_selection_buttons(desk, x, y, width)
     y = _draw_undo_buttons(desk, x, y, width)
     y = _draw_switch_list(desk, x, y, width)
     y = _draw_random_change_controls(desk, x, y, width)
@@ -37,13 +37,13 @@ def _draw_tool_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.to_px
     height = px(28)
-    label = "Edit mode: on" if desk.state.is_editing else "Edit mode: off"
+    label = "Edit mode: on" if desk.ui_state.is_editing else "Edit mode: off"
     canvas.draw_button(
         "edit_mode",
         (x, y, width, height),
         label,
-        partial(desk.run, "edit_mode"),
-        is_on=desk.state.is_editing,
+        partial(desk.run_command, "edit_mode"),
+        is_on=desk.ui_state.is_editing,
         key=desk.shortcut_of_command("edit_mode"),
         shows_key=True,
         tip="In edit mode, letter keys choose tools. The mouse edits in both modes",
@@ -57,43 +57,43 @@ def _draw_tool_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
             command,
             button_box,
             name,
-            partial(desk.state.choose_tool, tool),
-            is_on=desk.state.tool == tool,
+            partial(desk.ui_state.choose_tool, tool),
+            is_on=desk.ui_state.selected_tool == tool,
             key=desk.shortcut_of_command(command),
-            shows_key=desk.state.is_editing,
+            shows_key=desk.ui_state.is_editing,
             tip=desk.tooltip_of_command(command) + " (the key works in edit mode)",
         )
     canvas.draw_button(
         "hand",
         (x, y + 3 * (height + px(6)), half, height),
         "Hand",
-        partial(desk.run, "hand"),
-        is_on=desk.state.has_hand,
+        partial(desk.run_command, "hand"),
+        is_on=desk.ui_state.is_hand_tool_active,
         key=desk.shortcut_of_command("hand"),
         shows_key=True,
         tip=desk.tooltip_of_command("hand"),
     )
     y += 4 * (height + px(6)) + px(4)
-    return y if desk.state.tool == SELECT else _draw_brush_size_slider(desk, x, y, width)
+    return y if desk.ui_state.selected_tool == SELECT else _draw_brush_size_slider(desk, x, y, width)
 
 
 def _draw_brush_size_slider(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.to_px
-    canvas.text((x, y), "Brush size", size=13, colour=desk.palette.dim)
-    canvas.text((x + width, y), f"{desk.state.brush}", size=13, face="mono", align="right")
+    canvas.draw_text((x, y), "Brush size", size=13, colour=desk.palette.dim)
+    canvas.draw_text((x + width, y), f"{desk.ui_state.brush_size}", size=13, face="mono", align="right")
     y += px(18)
-    share = (desk.state.brush - 1) / (MAX_BRUSH - 1)
+    share = (desk.ui_state.brush_size - 1) / (MAX_BRUSH - 1)
 
     def drag_to(new_share: float) -> None:
-        desk.state.set_brush_size(1 + round(new_share * (MAX_BRUSH - 1)))
+        desk.ui_state.set_brush_size(1 + round(new_share * (MAX_BRUSH - 1)))
 
     canvas.draw_slider(
         "brush",
         (x, y, width, px(20)),
         share**0.5,
         lambda s: drag_to(s * s),
-        lambda step: desk.state.set_brush_size(desk.state.brush + step),
+        lambda step: desk.ui_state.set_brush_size(desk.ui_state.brush_size + step),
         "Brush size in cells",
         desk.shortcuts_of_commands("smaller_brush", "larger_brush"),
     )
@@ -104,7 +104,7 @@ def _draw_undo_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.to_px
     third = (width - px(12)) // 3
-    history = desk.session.history
+    history = desk.session.undo_history
     for i, (command, label, count) in enumerate(
         (
             ("undo", "Undo", len(history.done)),
@@ -117,7 +117,7 @@ def _draw_undo_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
             command,
             (x + i * (third + px(6)), y, third, px(28)),
             text,
-            desk.command_callback(command),
+            desk.button_callback_of_command(command),
             tip=desk.tooltip_of_command(command),
             key=desk.shortcut_of_command(command),
         )
@@ -130,8 +130,8 @@ def _draw_switch_list(desk: ViewContext, x: int, y: int, width: int) -> int:
         return y
     canvas, palette = desk.canvas, desk.palette
     px = canvas.to_px
-    y = desk.draw_heading(x, y, "Switches")
-    desk.state.pointed_switch = None
+    y = desk.draw_section_heading(x, y, "Switches")
+    desk.ui_state.hovered_switch = None
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
         key = desk.shortcut_of_command(f"switch_{i + 1}")
@@ -145,11 +145,11 @@ def _draw_switch_list(desk: ViewContext, x: int, y: int, width: int) -> int:
             )
         )
         if is_hovered:
-            desk.state.pointed_switch = name
+            desk.ui_state.hovered_switch = name
         canvas.fill_box(row, palette.hover if is_hovered else palette.raised, 6)
         middle = y + px(14)
-        canvas.text((x + px(10), middle), name, size=14, middle=True, width=width - px(140))
-        canvas.text(
+        canvas.draw_text((x + px(10), middle), name, size=14, middle=True, width=width - px(140))
+        canvas.draw_text(
             (x + width - px(66), middle),
             "blocked" if is_blocked else "open",
             size=13,
@@ -157,7 +157,7 @@ def _draw_switch_list(desk: ViewContext, x: int, y: int, width: int) -> int:
             colour=palette.warning if is_blocked else palette.dim,
             middle=True,
         )
-        canvas.text(
+        canvas.draw_text(
             (x + width - px(8), middle), key, size=12, face="mono", colour=palette.dim, align="right", middle=True
         )
         y += px(33)
@@ -169,27 +169,27 @@ def _draw_random_change_controls(desk: ViewContext, x: int, y: int, width: int) 
     canvas = desk.canvas
     px = canvas.to_px
     changes = desk.session.run.world.random_changes
-    is_on = changes.rate > 0
-    y = desk.draw_heading(x, y, "Random changes")
+    is_on = changes.changed_percent > 0
+    y = desk.draw_section_heading(x, y, "Random changes")
     gap, stepper_width = px(8), stepper.stepper_width(canvas)
     button_width = width - 2 * (stepper_width + gap)
     canvas.draw_button(
         "random_changes",
         (x, y, button_width, px(28)),
         "on" if is_on else "off",
-        partial(desk.run, "random_changes"),
+        partial(desk.run_command, "random_changes"),
         is_on=is_on,
         tip=desk.tooltip_of_command("random_changes"),
         key=desk.shortcut_of_command("random_changes"),
     )
-    rate = changes.rate if is_on else desk.state.change_rate
-    on_rate_step = partial(adjust.adjust_change_rate, desk.session, desk.state)
-    on_interval_step = partial(adjust.adjust_change_interval, desk.session, desk.state)
+    rate = changes.changed_percent if is_on else desk.ui_state.random_change_rate
+    on_rate_step = partial(value_adjustments.adjust_random_change_rate, desk.session, desk.ui_state)
+    on_interval_step = partial(value_adjustments.adjust_random_change_interval, desk.session, desk.ui_state)
     right = x + button_width + gap + stepper_width
     stepper.draw_stepper(
         canvas, "rate", (right, y), f"{rate:g} %", on_rate_step, "Percentage of cells that each change affects"
     )
-    every = changes.every if is_on else desk.state.change_interval
+    every = changes.interval_ticks if is_on else desk.ui_state.random_change_interval
     right += gap + stepper_width
     stepper.draw_stepper(canvas, "every", (right, y), f"/ {every}", on_interval_step, "Ticks between two changes")
     return y + px(40)
@@ -197,20 +197,20 @@ def _draw_random_change_controls(desk: ViewContext, x: int, y: int, width: int) 
 
 def _draw_tick_time_limit(desk: ViewContext, x: int, y: int, width: int) -> int:
     """Draw the control for the time limit per tick in milliseconds, which all agents share as in a game."""
-    canvas, limit = desk.canvas, desk.session.run.world.tick_ms
+    canvas, limit = desk.canvas, desk.session.run.world.tick_time_limit_ms
     px = canvas.to_px
-    y = desk.draw_heading(x, y, "Milliseconds per tick, all agents together")
+    y = desk.draw_section_heading(x, y, "Milliseconds per tick, all agents together")
     tip = (
         "Agents plan one after another until this time is spent; the others wait. The measured times are kept in the "
         "script, so this run can be replayed exactly, but a run that starts over will be different"
     )
-    on_step = partial(adjust.adjust_tick_time_limit, desk.session)
+    on_step = partial(value_adjustments.adjust_tick_time_limit, desk.session)
     stepper.draw_stepper(
         canvas, "tick_ms", (x + stepper.stepper_width(canvas), y), f"{limit:g}" if limit else "off", on_step, tip
     )
     if limit:
         text = "not reproducible"
-        canvas.text(
+        canvas.draw_text(
             (x + stepper.stepper_width(canvas) + px(10), y + px(14)),
             text,
             size=12,
@@ -220,12 +220,19 @@ def _draw_tick_time_limit(desk: ViewContext, x: int, y: int, width: int) -> int:
     return y + px(40)
 
 
-RULE_LABELS = {FOUR: "four", EIGHT: "eight", CUT: "cut corners", SQUEEZE: "squeeze"}
-RULE_TIPS = {
-    FOUR: "Four neighbours: no diagonal moves; the heuristic is Manhattan distance",
-    EIGHT: "Eight neighbours; a diagonal move needs both adjacent cells free, as in the benchmarks",
-    CUT: "Eight neighbours; a diagonal move needs one adjacent cell free, and cuts the corner of the other",
-    SQUEEZE: "Eight neighbours; a diagonal move may even pass between two blocked cells that touch at a corner",
+MOVEMENT_RULE_LABELS = {
+    FOUR_NEIGHBOURS: "four",
+    EIGHT_NEIGHBOURS: "eight",
+    CUT_ONE_CORNER: "cut corners",
+    SQUEEZE_BETWEEN_CORNERS: "squeeze",
+}
+MOVEMENT_RULE_TOOLTIPS = {
+    FOUR_NEIGHBOURS: "Four neighbours: no diagonal moves; the heuristic is Manhattan distance",
+    EIGHT_NEIGHBOURS: "Eight neighbours; a diagonal move needs both adjacent cells free, as in the benchmarks",
+    CUT_ONE_CORNER: "Eight neighbours; a diagonal move needs one adjacent cell free, and cuts the corner of the other",
+    SQUEEZE_BETWEEN_CORNERS: (
+        "Eight neighbours; a diagonal move may even pass between two blocked cells that touch at a corner"
+    ),
 }
 
 
@@ -233,21 +240,25 @@ def _draw_movement_controls(desk: ViewContext, x: int, y: int, width: int) -> in
     """Draw the controls for the movement rule and the cost of a diagonal move; a change of either restarts the run."""
     canvas, movement = desk.canvas, desk.session.run.world.grid.movement
     px = canvas.to_px
-    canvas.text((x + width, y), "starts over at tick 0", size=12, colour=desk.palette.dim, align="right")
-    y = desk.draw_heading(x, y, "Movement")
-    options = [(rule, label, RULE_TIPS[rule]) for rule, label in RULE_LABELS.items()]
+    canvas.draw_text((x + width, y), "starts over at tick 0", size=12, colour=desk.palette.dim, align="right")
+    y = desk.draw_section_heading(x, y, "Movement")
+    options = [(rule, label, MOVEMENT_RULE_TOOLTIPS[rule]) for rule, label in MOVEMENT_RULE_LABELS.items()]
     y = canvas.draw_segmented_control(
-        "rule", (x, y, width, px(28)), options, movement.rule, partial(adjust.set_movement_rule, desk.session)
+        "rule",
+        (x, y, width, px(28)),
+        options,
+        movement.rule,
+        partial(value_adjustments.set_movement_rule, desk.session),
     )
     if movement.has_diagonal_moves:
         y += px(6)
         tip = "Cost of a diagonal move; a straight move costs 1"
-        on_step = partial(adjust.adjust_diagonal_cost, desk.session)
+        on_step = partial(value_adjustments.adjust_diagonal_cost, desk.session)
         stepper.draw_stepper(
             canvas, "diagonal", (x + stepper.stepper_width(canvas), y), f"{movement.diagonal:.4g}", on_step, tip
         )
         text_pos = (x + stepper.stepper_width(canvas) + px(10), y + px(14))
-        canvas.text(text_pos, "cost of a diagonal move", size=12, colour=desk.palette.dim, middle=True)
+        canvas.draw_text(text_pos, "cost of a diagonal move", size=12, colour=desk.palette.dim, middle=True)
         y += px(28)
     return y + px(12)
 
@@ -259,7 +270,7 @@ def _draw_map_and_mouse_help(desk: ViewContext, x: int, y: int, width: int) -> i
     canvas.draw_horizontal_line(x, y, width)
     text = (
         f"{grid.name}: {grid.width} x {grid.height}, {grid.movement.description}.\n"
-        f"{_SELECTING_HELP if desk.state.tool == SELECT else _PAINTING_HELP} "
+        f"{_SELECTING_HELP if desk.ui_state.selected_tool == SELECT else _PAINTING_HELP} "
         "Alt+click or {key:pin_cell}: pin a cell in the inspector. Drag the start or the goal to move it."
     )
     y += canvas.to_px(8)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from sim import coverage
+from sim import climb_coverage
 from sim.agent_api import AgentView
 from sim.kernels import search as kernels
-from sim.prepared import PreparedData
+from sim.prepared_data import PreparedData
 from ui.draw.layers.records import cells_of_record, records_of_agent
 from ui.draw.layers.regions import regions_at_level
 from ui.model.cell_values import search_values_of_cell
@@ -47,9 +47,13 @@ def draw_inspect_tab(desk: ViewContext, box: Box) -> int:
         y += hint + canvas.to_px(6)
     else:
         y = _draw_inspected_cell(desk, x, y, width, cell)
-    level = desk.map_view.layers.region_level
+    level = desk.map_view.layer_state.region_level
     for index, panel in enumerate(desk.session.run.panels):
-        facts = [] if cell is None else [*_distance_facts(desk, panel, cell), *cell_facts(panel, cell, level)]
+        facts = (
+            []
+            if cell is None
+            else [*_goal_distance_facts(desk, panel, cell), *agent_facts_about_cell(panel, cell, level)]
+        )
         y = _draw_agent_section(desk, (x, y, width), panel, index, facts)
     return y
 
@@ -58,12 +62,12 @@ def _do_agents_have_own_goals(desk: ViewContext) -> bool:
     return any(panel.displayed_agent.goal != panel.world.goal for panel in desk.session.run.panels)
 
 
-def _distance_facts(desk: ViewContext, panel: Panel, cell: int) -> list[tuple[str, str]]:
+def _goal_distance_facts(desk: ViewContext, panel: Panel, cell: int) -> list[tuple[str, str]]:
     """Return [(name, value)] with the true distance to the agent's goal; [] if all agents have the same goal."""
     if not _do_agents_have_own_goals(desk) or panel.drawn_agent is None:
         return []
-    distance = desk.true_distance(panel, cell)
-    return [("true distance", PENDING_VALUE if distance is None else _number_text(distance))]
+    distance = desk.true_distance_to_goal(panel, cell)
+    return [("true distance", PENDING_VALUE if distance is None else _cell_number_text(distance))]
 
 
 def _draw_inspected_cell(desk: ViewContext, x: int, y: int, width: int, cell: int) -> int:
@@ -71,12 +75,12 @@ def _draw_inspected_cell(desk: ViewContext, x: int, y: int, width: int, cell: in
     px = canvas.to_px
     grid = desk.session.run.world.grid
     cx, cy = grid.xy(cell)
-    canvas.text((x, y), f"({cx}, {cy})", size=18, face="mono")
+    canvas.draw_text((x, y), f"({cx}, {cy})", size=18, face="mono")
     state = _cell_source_text(desk)
-    canvas.text((x + width, y + px(4)), state, size=12, colour=palette.dim, align="right")
+    canvas.draw_text((x + width, y + px(4)), state, size=12, colour=palette.dim, align="right")
     y += px(28)
     letter = chr(grid.terrain[cy, cx])
-    original = chr(grid.original[cy, cx])
+    original = chr(grid.original_terrain[cy, cx])
     terrain = TERRAIN_NAMES[letter] + (f", was {TERRAIN_NAMES[original]}" if original != letter else "")
     y = _draw_name_and_value(desk, x, y, width, "terrain", f"{terrain} ({letter})")
     y = _draw_name_and_value(
@@ -88,32 +92,37 @@ def _draw_inspected_cell(desk: ViewContext, x: int, y: int, width: int, cell: in
         f"{int(grid.moves[cell]).bit_count()} of {8 if grid.movement.has_diagonal_moves else 4}",
     )
     if not _do_agents_have_own_goals(desk):
-        distance = desk.session.run.timeline.poll_true_distance(cell) if grid.is_free(cell) else math.inf
+        distance = desk.session.run.focused_branch_timeline.poll_true_distance(cell) if grid.is_free(cell) else math.inf
         y = _draw_name_and_value(
-            desk, x, y, width, "true distance to goal", PENDING_VALUE if distance is None else _number_text(distance)
+            desk,
+            x,
+            y,
+            width,
+            "true distance to goal",
+            PENDING_VALUE if distance is None else _cell_number_text(distance),
         )
     return y + px(6)
 
 
 def _cell_source_text(desk: ViewContext) -> str:
-    if desk.state.pinned is not None:
-        return "pinned" if desk.is_picture else desk.text_with_shortcuts("pinned; {key:cancel} unpins")
+    if desk.ui_state.pinned_cell is not None:
+        return "pinned" if desk.draws_into_picture else desk.text_with_shortcuts("pinned; {key:cancel} unpins")
     return desk.text_with_shortcuts(
-        f"{'under the pointer' if desk.state.hover else 'cell cursor'}; {{key:pin_cell}} pins"
+        f"{'under the pointer' if desk.ui_state.hovered_cell else 'cell cursor'}; {{key:pin_cell}} pins"
     )
 
 
 def _draw_name_and_value(desk: ViewContext, x: int, y: int, width: int, name: str, value: str) -> int:
-    desk.canvas.text((x, y), name, size=13, colour=desk.palette.dim)
-    desk.canvas.text((x + width, y), value, size=13, face="mono", align="right", width=width * 2 // 3)
+    desk.canvas.draw_text((x, y), name, size=13, colour=desk.palette.dim)
+    desk.canvas.draw_text((x + width, y), value, size=13, face="mono", align="right", width=width * 2 // 3)
     return y + desk.canvas.to_px(20)
 
 
-def _number_text(value: float) -> str:
+def _cell_number_text(value: float) -> str:
     return "none" if math.isinf(value) else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]:
+def agent_facts_about_cell(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]:
     """Return everything that an agent knows about a cell, as (name, value) texts.
 
     Args:
@@ -121,12 +130,12 @@ def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]
         cell: Index of the cell.
         level: Level of the map abstraction whose region is returned; 0 for the level on which the agent works.
     """
-    view, grid = panel.view, panel.snapshot.grid
-    facts = [("visits", f"{int(view.visits[cell]):,}")]
+    view, grid = panel.walker_view, panel.snapshot.grid
+    facts = [("visits", f"{int(view.visit_counts[cell]):,}")]
     facts += [("marked", name) for name, cells in view.agent.groups.items() if cell in cells]
-    facts += _database_facts(view.agent, cell, level)
+    facts += _database_facts_of_cell(view.agent, cell, level)
     if view.agent.learned is not None and view.agent.learned.h[cell] > 0.0:
-        facts.append(("learned h", _number_text(float(view.agent.learned.h[cell]))))
+        facts.append(("learned h", _cell_number_text(float(view.agent.learned.h[cell]))))
     search = view.agent.search
     if search is None:
         return facts
@@ -135,20 +144,20 @@ def cell_facts(panel: Panel, cell: int, level: int = 0) -> list[tuple[str, str]]
     if not kernels.is_known(search, cell):
         return [("list", "unknown"), *facts]
     g, h, f = search_values_of_cell(panel.snapshot, view, cell)
-    parent = int(kernels.parent_of(grid.ground, search, cell))
+    parent = int(kernels.parent_of(grid.map_arrays, search, cell))
     came_from = "root" if parent < 0 else "({}, {})".format(*grid.xy(parent))
     state = "closed" if kernels.is_closed(search, cell) else "open, best" if view.agent.best == cell else "open"
     return [
         ("list", state),
         ("parent", came_from),
-        ("g", _number_text(g)),
-        ("h", _number_text(h)),
-        ("f", _number_text(f)),
+        ("g", _cell_number_text(g)),
+        ("h", _cell_number_text(h)),
+        ("f", _cell_number_text(f)),
         *facts,
     ]
 
 
-def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, str]]:
+def _database_facts_of_cell(agent: AgentView, cell: int, level: int) -> list[tuple[str, str]]:
     """Return what an agent's prepared data contains about a cell, as (name, value) texts."""
     facts = [("subgoal", f"number {i + 1}") for i in np.flatnonzero(agent.waypoints == cell).tolist()]
     if agent.depths is not None and agent.depths[cell]:
@@ -156,8 +165,8 @@ def _database_facts(agent: AgentView, cell: int, level: int) -> list[tuple[str, 
     if agent.contours is not None and agent.contours[cell]:
         facts.append(("contour", f"f <= {agent.contours[cell]:.2f}"))
     regions = regions_at_level(agent, level)
-    if regions is not None and regions.of_cell[cell] >= 0:
-        facts.append((f"region, level {regions.level}", str(int(regions.of_cell[cell]))))
+    if regions is not None and regions.region_by_cell[cell] >= 0:
+        facts.append((f"region, level {regions.level}", str(int(regions.region_by_cell[cell]))))
     records = records_of_agent(agent)
     if records is not None:
         record_count = int(np.count_nonzero(records.tables.cells == cell))
@@ -181,7 +190,7 @@ def _coverage_sentences(agent: AgentView) -> list[str]:
     percent = agent.numbers.get("pairs climbed, %")
     if percent is None:
         return []
-    return [coverage.describe_expected_fits(int(agent.numbers["records"]), percent / 100.0)]
+    return [climb_coverage.describe_expected_fits(int(agent.numbers["records"]), percent / 100.0)]
 
 
 def _prepared_data_sentence(data: PreparedData) -> str:
@@ -214,16 +223,18 @@ def _draw_agent_section(
     canvas.draw_horizontal_line(x, y, width)
     y += px(6)
     left = panel_mark.draw_panel_mark(canvas, x, y + px(9), index) + px(6)
-    canvas.text((left, y + px(9)), panel.view.label, size=13, face="bold", width=x + width - left, middle=True)
+    canvas.draw_text(
+        (left, y + px(9)), panel.walker_view.label, size=13, face="bold", width=x + width - left, middle=True
+    )
     y = last_move_text.draw_last_move_text(desk, x, y + px(21), width, panel)
-    for line in prepared_data_sentences(panel.view.agent):
+    for line in prepared_data_sentences(panel.walker_view.agent):
         box = (x, y, width, canvas.surface.get_height())
         y += canvas.draw_wrapped_text(box, line, size=12, colour=palette.dim) + px(2)
     half = width // 2
     for i, (name, value) in enumerate(facts):
         left = x + (i % 2) * (half + px(6))
-        canvas.text((left, y), name, size=12, colour=palette.dim)
-        canvas.text(
+        canvas.draw_text((left, y), name, size=12, colour=palette.dim)
+        canvas.draw_text(
             (left + half - px(6), y),
             value,
             size=12,

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sim.abstraction import ABSTRACTION, top_level_number
-from ui.draw import legend
+from sim.abstraction import ABSTRACTION_KIND, top_level_number
+from ui.draw import legend_swatches
 from ui.draw.layers import LAYERS, Layer
 from ui.draw.theme import HEAT_MAPS
-from ui.model.layers import HEAT_KINDS, HEAT_NAMES, compared_panel_names
+from ui.model.layer_state import HEAT_KINDS, HEAT_NAMES, compared_panel_names
 from ui.model.layout import Box
-from ui.panels import badges, map_legend
+from ui.panels import comparison_badges, map_legend
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-KEEP_VIEW_LABEL = "Use for every file"
+SAVE_DEFAULT_VIEW_LABEL = "Use for every file"
 
 HEAT_TOOLTIPS = {
     "off": "No heat map",
@@ -41,8 +41,8 @@ EMPTY_HEAT_REASONS = {
 
 UNUSED_LAYERS_HEADING = "Not used by these agents"
 
-HIDDEN_HEAT_REASON = "Slow motion shows the search instead"
-CROWD_HEAT_REASON = "Crowds show only visits; click an agent"
+HEAT_HIDDEN_IN_SLOW_MOTION = "Slow motion shows the search instead"
+HEAT_UNAVAILABLE_FOR_CROWDS = "Crowds show only visits; click an agent"
 
 
 def draw_layers_tab(desk: ViewContext, box: Box) -> int:
@@ -67,8 +67,8 @@ def _draw_save_default_view_button(desk: ViewContext, box: Box) -> int:
     desk.canvas.draw_button(
         "keep_view",
         box,
-        KEEP_VIEW_LABEL,
-        partial(desk.run, "keep_view"),
+        SAVE_DEFAULT_VIEW_LABEL,
+        partial(desk.run_command, "keep_view"),
         tip=desk.tooltip_of_command("keep_view"),
         key=desk.shortcut_of_command("keep_view"),
         size=12,
@@ -83,7 +83,7 @@ def _draw_unused_layers(desk: ViewContext, box: Box, layers: Sequence[Layer]) ->
     canvas, px = desk.canvas, desk.canvas.to_px
     x, y, width, row = box
     canvas.draw_horizontal_line(x, y, width)
-    canvas.text((x, y + px(8)), UNUSED_LAYERS_HEADING, size=12, face="bold", colour=desk.palette.dim, width=width)
+    canvas.draw_text((x, y + px(8)), UNUSED_LAYERS_HEADING, size=12, face="bold", colour=desk.palette.dim, width=width)
     return _draw_layer_rows(desk, (x, y + px(30), width, row), layers)
 
 
@@ -96,7 +96,7 @@ def _draw_layer_rows(desk: ViewContext, first: Box, layers: Iterable[Layer]) -> 
         y += row
         if (
             layer.key == "regions"
-            and desk.map_view.layers.is_layer_on(layer)
+            and desk.map_view.layer_state.is_layer_on(layer)
             and (top := highest_abstraction_level(desk))
         ):
             _draw_abstraction_level_slider(desk, (x + px(56), y, width - px(56), row), top)
@@ -108,33 +108,37 @@ def _draw_layer_row(desk: ViewContext, box: Box, layer: Layer) -> None:
     canvas = desk.canvas
     x, y, width, height = box
     px, middle = canvas.to_px, y + height // 2
-    is_on, command = desk.map_view.layers.is_layer_on(layer), f"layer_{layer.key}"
+    is_on, command = desk.map_view.layer_state.is_layer_on(layer), f"layer_{layer.key}"
     key = desk.shortcut_of_command(command)
-    canvas.draw_check_box(f"layer:{layer.key}", box, is_on, partial(desk.run, command), tip=layer.legend, key=key)
+    canvas.draw_check_box(
+        f"layer:{layer.key}", box, is_on, partial(desk.run_command, command), tip=layer.legend_text, key=key
+    )
     swatch = (x + px(24), middle - px(7), px(22), px(14))
-    legend.draw_layer_swatch(canvas.surface, swatch, layer, desk.palette, desk.map_view.scale)
-    canvas.text((x + px(53), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
-    canvas.text((x + width, middle), key, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True)
+    legend_swatches.draw_layer_swatch(canvas.surface, swatch, layer, desk.palette, desk.map_view.px_per_unit)
+    canvas.draw_text((x + px(53), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
+    canvas.draw_text(
+        (x + width, middle), key, size=11, face="mono", colour=desk.palette.dim, align="right", middle=True
+    )
 
 
 def highest_abstraction_level(desk: ViewContext) -> int:
     """Return the highest abstraction level of all agents on screen; 0 if no agent has an abstraction."""
-    prepared = (data for panel in desk.map_view.shown_panels for data in panel.view.agent.prepared)
-    return max((top_level_number(data.tables) for data in prepared if data.kind == ABSTRACTION), default=0)
+    prepared = (data for panel in desk.map_view.shown_panels for data in panel.walker_view.agent.prepared)
+    return max((top_level_number(data.tables) for data in prepared if data.kind == ABSTRACTION_KIND), default=0)
 
 
 def _draw_abstraction_level_slider(desk: ViewContext, box: Box, top: int) -> None:
     """Draw the slider for the abstraction level whose regions are drawn: each agent's own level, or one for all."""
     canvas, px = desk.canvas, desk.canvas.to_px
     x, y, width, height = box
-    level = min(desk.map_view.layers.region_level, top)
+    level = min(desk.map_view.layer_state.region_level, top)
 
     def choose(chosen: int) -> None:
-        desk.map_view.layers.region_level = max(0, min(top, chosen))
+        desk.map_view.layer_state.region_level = max(0, min(top, chosen))
 
     text = f"level {level}" if level else "agent's level"
     text_width = px(84)
-    canvas.text((x, y + height // 2), text, size=12, colour=desk.palette.dim, middle=True, width=text_width)
+    canvas.draw_text((x, y + height // 2), text, size=12, colour=desk.palette.dim, middle=True, width=text_width)
     canvas.draw_slider(
         "region_level",
         (x + text_width, y, width - text_width, height),
@@ -150,18 +154,18 @@ def _draw_heat_map_options(desk: ViewContext, box: Box) -> int:
     canvas = desk.canvas
     x, y, width, _ = box
     px = canvas.to_px
-    heat = desk.map_view.layers.heat
-    canvas.text((x, y), "Heat", size=12, face="bold", colour=desk.palette.dim)
+    heat = desk.map_view.layer_state.heat_setting
+    canvas.draw_text((x, y), "Heat", size=12, face="bold", colour=desk.palette.dim)
     _draw_heat_scale_and_colours(desk, x, y, width)
     y += px(22)
     options = [(kind, HEAT_NAMES[kind], HEAT_TOOLTIPS[kind]) for kind in HEAT_KINDS]
     y = canvas.draw_segmented_control(
-        "heat", (x, y, width, px(25)), options, heat.kind, desk.map_view.layers.set_heat_kind
+        "heat", (x, y, width, px(25)), options, heat.kind, desk.map_view.layer_state.set_heat_kind
     ) + px(8)
     if heat.kind == "off":
         return y + px(2)
-    if not map_legend.heat_map_count(desk):
-        canvas.text((x, y), _empty_heat_reason(desk, heat.kind), size=12, colour=desk.palette.dim, width=width)
+    if not map_legend.shown_heat_map_count(desk):
+        canvas.draw_text((x, y), _empty_heat_reason(desk, heat.kind), size=12, colour=desk.palette.dim, width=width)
         return y + px(26)
     _draw_heat_colour_bar(desk, (x, y, width, px(12)))
     y += px(38)
@@ -174,29 +178,29 @@ def _draw_heat_map_options(desk: ViewContext, box: Box) -> int:
 def _empty_heat_reason(desk: ViewContext, kind: str) -> str:
     """Return the reason why no panel shows a heat map although one is chosen."""
     if desk.map_view.is_heat_hidden:
-        return HIDDEN_HEAT_REASON
+        return HEAT_HIDDEN_IN_SLOW_MOTION
     has_crowd = any(panel.crowd is not None for panel in desk.map_view.shown_panels)
-    return CROWD_HEAT_REASON if has_crowd else EMPTY_HEAT_REASONS[kind]
+    return HEAT_UNAVAILABLE_FOR_CROWDS if has_crowd else EMPTY_HEAT_REASONS[kind]
 
 
 def _draw_heat_scale_and_colours(desk: ViewContext, x: int, y: int, width: int) -> None:
     """Draw the heat map's scale (linear or log) and the name of its colours; a click on either switches to the next."""
     canvas = desk.canvas
-    heat = desk.map_view.layers.heat
+    heat = desk.map_view.layer_state.heat_setting
     right = x + width
-    for command, text in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colours)):
+    for command, text in (("heat_scale", "log" if heat.is_log else "linear"), ("heat_colours", heat.colour_map)):
         text_width = canvas.text_width(text, 12)
         region_box = (right - text_width, y - canvas.to_px(2), text_width, canvas.to_px(18))
         is_hovered = canvas.add_hit_region(
             HitRegion(
                 command,
                 region_box,
-                partial(desk.run, command),
+                partial(desk.run_command, command),
                 desk.tooltip_of_command(command),
                 desk.shortcut_of_command(command),
             )
         )
-        canvas.text(
+        canvas.draw_text(
             (right, y), text, size=12, colour=desk.palette.text if is_hovered else desk.palette.accent, align="right"
         )
         right -= text_width + canvas.to_px(12)
@@ -213,11 +217,13 @@ def _draw_heat_colour_bar(desk: ViewContext, box: Box) -> None:
         canvas.fill_box((left, y, right - left, height), colour)
         canvas.add_hit_region(HitRegion(f"band:{i}", (left, y, right - left, height), None, label))
     label_y = y + height + canvas.to_px(4)
-    canvas.text((x, label_y), scale.lowest_label, size=12, face="mono", colour=desk.palette.dim)
-    canvas.text((x + width, label_y), scale.highest_label, size=12, face="mono", colour=desk.palette.dim, align="right")
-    canvas.text(
+    canvas.draw_text((x, label_y), scale.lowest_label, size=12, face="mono", colour=desk.palette.dim)
+    canvas.draw_text(
+        (x + width, label_y), scale.highest_label, size=12, face="mono", colour=desk.palette.dim, align="right"
+    )
+    canvas.draw_text(
         (x + width // 2, label_y),
-        map_legend.HEAT_UNITS[desk.map_view.layers.heat.kind],
+        map_legend.HEAT_UNIT_TEXTS[desk.map_view.layer_state.heat_setting.kind],
         size=12,
         colour=desk.palette.dim,
         align="centre",
@@ -239,23 +245,25 @@ def _draw_compared_names(desk: ViewContext, box: Box) -> None:
         HitRegion("compared", box, None, f"Orange: more visits by {names[0]}. Blue: more by {names[1]}")
     )
     for letter, name, other in zip("AB", names, reversed(name_widths), strict=True):
-        badges.draw_badge(canvas, (x, y, height, height), letter)
+        comparison_badges.draw_comparison_badge(canvas, (x, y, height, height), letter)
         x += height + px(5)
-        x += canvas.text(
+        x += canvas.draw_text(
             (x, y + height // 2), name, size=12, width=max(names_width // 2, names_width - other), middle=True
         )
         if letter == "A":
-            x += canvas.text((x, y + height // 2), minus, size=12, colour=desk.palette.dim, middle=True)
+            x += canvas.draw_text((x, y + height // 2), minus, size=12, colour=desk.palette.dim, middle=True)
 
 
 def show_next_heat_map(desk: ViewContext) -> None:
     """Show the next kind of heat map in all panels, or no heat map after the last kind."""
     kinds = list(HEAT_KINDS)
-    desk.map_view.layers.set_heat_kind(kinds[(kinds.index(desk.map_view.layers.heat.kind) + 1) % len(kinds)])
+    desk.map_view.layer_state.set_heat_kind(
+        kinds[(kinds.index(desk.map_view.layer_state.heat_setting.kind) + 1) % len(kinds)]
+    )
 
 
 def use_next_heat_colours(desk: ViewContext) -> None:
     """Show heat maps in the next of the available sets of colours."""
     names = HEAT_MAPS
-    after = names[(names.index(desk.map_view.layers.heat.colours) + 1) % len(names)]
-    desk.map_view.layers.heat = replace(desk.map_view.layers.heat, colours=after)
+    after = names[(names.index(desk.map_view.layer_state.heat_setting.colour_map) + 1) % len(names)]
+    desk.map_view.layer_state.heat_setting = replace(desk.map_view.layer_state.heat_setting, colour_map=after)

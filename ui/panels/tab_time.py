@@ -4,16 +4,16 @@ from functools import partial
 
 from sim.time.branches import Branch
 from ui.draw.theme import mix_colours
-from ui.model import branching, script
+from ui.model import branch_actions, script_entries
 from ui.model.layout import Box
 from ui.model.panel_texts import RunNames
-from ui.model.script import ScriptEntry
+from ui.model.script_entries import ScriptEntry
 from ui.model.session import Session
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
 MAX_SCRIPT_LINES = 200  # maximum number of listed lines of the script; of a longer script, the latest lines are listed
-BUTTONS = (
+BRANCH_BUTTONS = (
     ("branch", "Branch"),
     ("split_policy", "Split"),
     ("compare_branch", "Compare"),
@@ -27,12 +27,12 @@ def draw_time_tab(desk: ViewContext, box: Box) -> int:
     """Draw the tab and return the bottom of its content."""
     x, y, width, _ = box
     session = desk.session
-    y = desk.draw_heading(x, y, "Branches")
+    y = desk.draw_section_heading(x, y, "Branches")
     for depth, branch in branches_in_tree_order(session):
         y = _draw_branch_row(desk, session, x, y, width, branch, depth)
     y = _draw_branch_buttons(desk, x, y + desk.canvas.to_px(6), width)
     y = _draw_divergence_warning(desk, session, x, y, width)
-    y = desk.draw_heading(x, y, "Script of edits")
+    y = desk.draw_section_heading(x, y, "Script of edits")
     return _draw_script_section(desk, session, x, y, width)
 
 
@@ -41,14 +41,14 @@ def branches_in_tree_order(session: Session) -> list[tuple[int, Branch]]:
     branches: list[tuple[int, Branch]] = []
 
     def visit(parent: int | None, depth: int) -> None:
-        for branch in session.run.tree.branches.values():
+        for branch in session.run.branch_tree.branches.values():
             if branch.parent == parent:
                 branches.append((depth, branch))
                 visit(branch.number, depth + 1)
 
     visit(None, 0)
     listed_numbers = {branch.number for _, branch in branches}
-    return branches + [(0, b) for b in session.run.tree.branches.values() if b.number not in listed_numbers]
+    return branches + [(0, b) for b in session.run.branch_tree.branches.values() if b.number not in listed_numbers]
 
 
 def _draw_branch_row(
@@ -62,13 +62,13 @@ def _draw_branch_row(
     canvas, palette = desk.canvas, desk.palette
     px = canvas.to_px
     row = (x, y, width, px(26))
-    is_focused = branch.number == session.run.front
-    is_shown = branch.number in session.run.shown
+    is_focused = branch.number == session.run.focused_branch_number
+    is_shown = branch.number in session.run.shown_branch_numbers
     is_hovered = canvas.add_hit_region(
         HitRegion(
             f"branch:{branch.number}",
             row,
-            partial(branching.show_branch, session, branch.number),
+            partial(branch_actions.show_branch, session, branch.number),
             f"Show and focus {branch.name}",
             desk.shortcut_of_command("next_branch"),
         )
@@ -77,7 +77,7 @@ def _draw_branch_row(
         canvas.fill_box(row, mix_colours(palette.surface, palette.accent, 0.22) if is_focused else palette.hover, 5)
     left = x + px(6) + min(depth, 6) * px(12)
     eye = (left, y + px(3), px(20), px(20))
-    toggle = partial(branching.hide_branch if is_shown else branching.show_branch, session)
+    toggle = partial(branch_actions.hide_branch if is_shown else branch_actions.show_branch, session)
     canvas.draw_check_box(
         f"show_branch:{branch.number}",
         eye,
@@ -86,9 +86,9 @@ def _draw_branch_row(
         tip="Show or hide this branch",
         key=desk.shortcut_of_command("hide_branch"),
     )
-    at = f"at {branch.at:,}" if branch.parent is not None else ""
+    at = f"at {branch.first_differing_tick:,}" if branch.parent is not None else ""
     at_width = canvas.text_width(at, 12, "mono") if at else 0
-    canvas.text(
+    canvas.draw_text(
         (left + px(26), y + px(13)),
         branch.name,
         size=13,
@@ -96,7 +96,7 @@ def _draw_branch_row(
         width=x + width - left - px(38) - at_width,
         colour=None if is_shown else palette.dim,
     )
-    canvas.text(
+    canvas.draw_text(
         (x + width - px(6), y + px(13)), at, size=12, face="mono", colour=palette.dim, align="right", middle=True
     )
     return y + px(28)
@@ -106,13 +106,13 @@ def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.to_px
     third = (width - px(12)) // 3
-    for i, (command, label) in enumerate(BUTTONS):
+    for i, (command, label) in enumerate(BRANCH_BUTTONS):
         button_box = (x + i % 3 * (third + px(6)), y + i // 3 * px(32), third, px(27))
         canvas.draw_button(
             f"time:{command}",
             button_box,
             label,
-            desk.command_callback(command),
+            desk.button_callback_of_command(command),
             tip=desk.tooltip_of_command(command),
             key=desk.shortcut_of_command(command),
             size=12.5,
@@ -122,7 +122,7 @@ def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
         "time:worst_block",
         (x, y, width, px(27)),
         "Find the worst block ...",
-        partial(desk.run, "worst_block"),
+        partial(desk.run_command, "worst_block"),
         tip=desk.tooltip_of_command("worst_block"),
         key=desk.shortcut_of_command("worst_block"),
         shows_key=True,
@@ -133,13 +133,13 @@ def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     """Draw a warning if the run differs from the saved run (other digests), and return the top of the next section."""
-    tick = session.run.timeline.divergence_tick
+    tick = session.run.focused_branch_timeline.divergence_tick
     if tick is None:
         return y
     canvas = desk.canvas
     box = (x, y, width, canvas.to_px(28))
     canvas.fill_box(box, mix_colours(desk.palette.surface, desk.palette.warning, 0.2), 6)
-    canvas.text(
+    canvas.draw_text(
         (x + canvas.to_px(8), y + canvas.to_px(14)),
         f"DIVERGED at tick {tick:,}",
         size=13,
@@ -151,7 +151,7 @@ def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int
         HitRegion(
             "diverged",
             box,
-            partial(desk.player.seek, tick),
+            partial(desk.player.pause_and_seek, tick),
             "The replay does not match the saved run from this tick on; click to go there",
         )
     )
@@ -163,8 +163,8 @@ def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int
 
 def _draw_script_section(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
-    entries = script.script_entries(session.run)
-    rejections = session.run.timeline.rejection_reasons()
+    entries = script_entries.script_entries(session.run)
+    rejections = session.run.focused_branch_timeline.rejection_reasons()
     if not entries:
         hint = "No edits yet. Every edit of the run is listed here. You can switch it off, move it to another tick, "
         hint += "repeat or delete it; the run is then recomputed."
@@ -187,25 +187,29 @@ def _draw_script_line(
     px = canvas.to_px
     ink = palette.warning if rejection else None if entry.is_enabled else palette.dim
     canvas.draw_check_box(
-        f"deed:{entry.id}",
+        f"deed:{entry.first_log_entry_id}",
         (x, y, px(20), px(20)),
         entry.is_enabled,
-        partial(script.toggle_script_entry, session, entry),
+        partial(script_entries.toggle_script_entry, session, entry),
         tip="Switch this edit on or off",
     )
-    text = entry.command.describe_change(RunNames(session.run.timeline))
+    text = entry.representative_command.describe_change(RunNames(session.run.focused_branch_timeline))
     canvas.add_hit_region(
         HitRegion(
-            f"deed_text:{entry.id}",
+            f"deed_text:{entry.first_log_entry_id}",
             (x + px(24), y, width - px(24), px(20)),
-            partial(desk.player.seek, entry.tick),
+            partial(desk.player.pause_and_seek, entry.tick),
             rejection or f"{text} at tick {entry.tick:,}: click to go there",
         )
     )
     tick = f"{entry.tick:,}" if entry.last_tick == entry.tick else f"{entry.tick:,}-{entry.last_tick:,}"
     tick_width = canvas.text_width(tick, 12, "mono")
-    canvas.text((x + px(24), y + px(10)), text, size=13, colour=ink, middle=True, width=width - px(34) - tick_width)
-    canvas.text((x + width, y + px(10)), tick, size=12, face="mono", colour=palette.dim, align="right", middle=True)
+    canvas.draw_text(
+        (x + px(24), y + px(10)), text, size=13, colour=ink, middle=True, width=width - px(34) - tick_width
+    )
+    canvas.draw_text(
+        (x + width, y + px(10)), tick, size=12, face="mono", colour=palette.dim, align="right", middle=True
+    )
     return _draw_script_line_buttons(desk, session, x + px(24), y + px(22), entry) + px(8)
 
 
@@ -213,15 +217,17 @@ def _draw_script_line_buttons(desk: ViewContext, session: Session, x: int, y: in
     canvas = desk.canvas
     px = canvas.to_px
     actions = (
-        ("-10", partial(script.move_script_entry, session, entry, -10), "Ten ticks earlier"),
-        ("-1", partial(script.move_script_entry, session, entry, -1), "One tick earlier"),
-        ("+1", partial(script.move_script_entry, session, entry, 1), "One tick later"),
-        ("+10", partial(script.move_script_entry, session, entry, 10), "Ten ticks later"),
-        ("repeat", partial(script.duplicate_script_entry, session, entry), "Repeat this edit ten ticks later"),
-        ("delete", partial(script.delete_script_entry, session, entry), "Delete this edit from the script"),
+        ("-10", partial(script_entries.move_script_entry, session, entry, -10), "Ten ticks earlier"),
+        ("-1", partial(script_entries.move_script_entry, session, entry, -1), "One tick earlier"),
+        ("+1", partial(script_entries.move_script_entry, session, entry, 1), "One tick later"),
+        ("+10", partial(script_entries.move_script_entry, session, entry, 10), "Ten ticks later"),
+        ("repeat", partial(script_entries.duplicate_script_entry, session, entry), "Repeat this edit ten ticks later"),
+        ("delete", partial(script_entries.delete_script_entry, session, entry), "Delete this edit from the script"),
     )
     for label, action, tip in actions:
         width = canvas.text_width(label, 12) + px(12)
-        canvas.draw_button(f"deed:{entry.id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12)
+        canvas.draw_button(
+            f"deed:{entry.first_log_entry_id}:{label}", (x, y, width, px(20)), label, action, tip=tip, size=12
+        )
         x += width + px(4)
     return y + px(20)

@@ -8,7 +8,7 @@ from ui.model.layout import Box
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-BUTTONS = (
+TOP_BAR_BUTTONS = (
     ("help", "Help"),
     ("theme", "Theme"),
     ("record", "Record"),
@@ -19,7 +19,7 @@ BUTTONS = (
 )
 """Command and label of each button, from right to left."""
 
-DROP_ORDER = ("theme", "generate", "record", "gallery", "save_session", "help")
+BUTTON_OMISSION_ORDER = ("theme", "generate", "record", "gallery", "save_session", "help")
 """Commands in the order in which their buttons are left out of a narrow window.
 
 The keyboard shortcuts on the buttons are left out before any button; the button Open is always shown.
@@ -43,7 +43,7 @@ def draw_top_bar(desk: ViewContext, box: Box, indicator: Callable[[int, int], in
     canvas.fill_box(box, desk.palette.surface)
     canvas.draw_horizontal_line(x, y + height - 1, width)
     left = x + px(14)
-    left += canvas.text((left, middle), "Backmove", size=17, face="bold", middle=True) + px(12)
+    left += canvas.draw_text((left, middle), "Backmove", size=17, face="bold", middle=True) + px(12)
     right = _draw_top_buttons(desk, left, x + width - px(10), middle)
     right = indicator(right, middle) if indicator else right
     _draw_file_title(desk, left, right - px(12), box)
@@ -58,8 +58,10 @@ def _draw_file_title(desk: ViewContext, left: int, right: int, box: Box) -> None
     title = desk.session.run.scenario.title + (" *" if desk.session.has_unsaved_edits else "")
     movement = desk.session.run.world.grid.movement
     reserved_width = 0 if movement == DEFAULT_MOVEMENT else canvas.text_width(movement.rule) + px(14)
-    title_width = canvas.text((left, middle), title, size=14, middle=True, width=max(0, right - left - reserved_width))
-    show_description = partial(desk.run, "about") if caption else None
+    title_width = canvas.draw_text(
+        (left, middle), title, size=14, middle=True, width=max(0, right - left - reserved_width)
+    )
+    show_description = partial(desk.run_command, "about") if caption else None
     tip = f"{title}\n{desk.tooltip_of_command('about')}: click to read the whole text" if caption else title
     key = desk.shortcut_of_command("about") if caption else ""
     canvas.add_hit_region(HitRegion("title", (left, y, title_width, height), show_description, tip, key))
@@ -74,7 +76,7 @@ def _draw_file_title(desk: ViewContext, left: int, right: int, box: Box) -> None
             else desk.palette.dim
         )
         text = " ".join(caption.split())
-        canvas.text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
+        canvas.draw_text((left, middle), text, size=13, colour=ink, middle=True, width=right - left)
 
 
 def _draw_movement_rule(desk: ViewContext, left: int, right: int, box: Box) -> int:
@@ -84,21 +86,21 @@ def _draw_movement_rule(desk: ViewContext, left: int, right: int, box: Box) -> i
         return left
     text = movement.description if canvas.text_width(movement.description) <= right - left else movement.rule
     text_pos = (left, box[1] + box[3] // 2)
-    text_width = canvas.text(text_pos, text, colour=desk.palette.accent, middle=True, width=max(0, right - left))
+    text_width = canvas.draw_text(text_pos, text, colour=desk.palette.accent, middle=True, width=max(0, right - left))
     tip = f"Movement: {movement.description}. Click to change it; the run then starts over"
     canvas.add_hit_region(
-        HitRegion("title:movement", (left, box[1], text_width, box[3]), partial(desk.run, "tab_edit"), tip)
+        HitRegion("title:movement", (left, box[1], text_width, box[3]), partial(desk.run_command, "tab_edit"), tip)
     )
     return left + text_width + canvas.to_px(14)
 
 
 def _draw_divergence_warning(desk: ViewContext, left: int, right: int, box: Box) -> int:
     """Draw a warning if the open run differs from the saved run."""
-    canvas, divergence = desk.canvas, desk.session.run.timeline.first_divergence
+    canvas, divergence = desk.canvas, desk.session.run.focused_branch_timeline.first_divergence
     if divergence is None:
         return left
     text = f"DIVERGED at tick {divergence.tick:,}"
-    text_width = canvas.text(
+    text_width = canvas.draw_text(
         (left, box[1] + box[3] // 2),
         text,
         size=13,
@@ -107,11 +109,16 @@ def _draw_divergence_warning(desk: ViewContext, left: int, right: int, box: Box)
         middle=True,
         width=max(0, right - left),
     )
-    agents_text = f": {', '.join(divergence.agents)}" if divergence.agents else ""
+    agents_text = f": {', '.join(divergence.agent_labels)}" if divergence.agent_labels else ""
     digests = f"The digest was {divergence.recorded_digest}, now it is {divergence.replayed_digest}"
     tip = f"The replay does not match the saved run{agents_text}. {digests}"
     canvas.add_hit_region(
-        HitRegion("title:diverged", (left, box[1], text_width, box[3]), partial(desk.player.seek, divergence.tick), tip)
+        HitRegion(
+            "title:diverged",
+            (left, box[1], text_width, box[3]),
+            partial(desk.player.pause_and_seek, divergence.tick),
+            tip,
+        )
     )
     return left + text_width + canvas.to_px(14)
 
@@ -124,7 +131,7 @@ def _draw_top_buttons(desk: ViewContext, left: int, right: int, middle: int) -> 
     for command, label in buttons:
         width = _button_width(desk, command, label, has_keys)
         box = (right - width, middle - height // 2, width, height)
-        run, key = partial(desk.run, command), desk.shortcut_of_command(command)
+        run, key = partial(desk.run_command, command), desk.shortcut_of_command(command)
         canvas.draw_button(
             f"top:{command}", box, label, run, tip=desk.tooltip_of_command(command), key=key, shows_key=has_keys
         )
@@ -134,8 +141,8 @@ def _draw_top_buttons(desk: ViewContext, left: int, right: int, middle: int) -> 
 
 def _buttons_fitting_into(desk: ViewContext, max_width: int) -> tuple[list[tuple[str, str]], bool]:
     """Return (command, label) of the buttons that fit into a width, and whether their shortcuts fit too."""
-    buttons = list(BUTTONS)
-    for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in DROP_ORDER)):
+    buttons = list(TOP_BAR_BUTTONS)
+    for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in BUTTON_OMISSION_ORDER)):
         buttons = [button for button in buttons if button[0] != dropped]
         if sum(_button_width(desk, *button, has_keys) + desk.canvas.to_px(6) for button in buttons) <= max_width:
             return buttons, has_keys

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from ui.draw.scene import MapView
+from ui.draw.map_view import MapView
 from ui.draw.theme import Palette
-from ui.model.availability import disabled_reason
-from ui.model.distances import DistanceCache
+from ui.model.command_availability import disabled_reason
+from ui.model.distance_cache import DistanceCache
 from ui.model.key_placeholders import fill_in_key_placeholders
 from ui.model.layout import Layout, lay_out_window
 from ui.model.panel_keys import PanelKey
@@ -38,18 +38,20 @@ class ViewContext:
 
     session: Session
     settings: Settings
-    state: UiState
+    ui_state: UiState
     player: Player
     map_view: MapView
     canvas: Canvas = field(default_factory=Canvas)
-    run: Callable[[str], None] = _ignore_command  # callback that runs a command by its id
-    keys: Mapping[str, str] = field(default_factory=dict)  # command id -> keyboard shortcut
-    tooltips: Mapping[str, str] = field(default_factory=dict)  # command id -> tooltip
+    run_command: Callable[[str], None] = _ignore_command  # callback that runs a command by its id
+    shortcut_by_command_id: Mapping[str, str] = field(default_factory=dict)  # command id -> keyboard shortcut
+    tooltip_by_command_id: Mapping[str, str] = field(default_factory=dict)  # command id -> tooltip
     # Branch number (for an agent with its own goal, the key of its panel) -> true distances from cells to the goal
-    distances: dict[object, DistanceCache] = field(default_factory=dict)
+    distance_caches: dict[object, DistanceCache] = field(default_factory=dict)
     # Callback that returns whether layers, heat map and linking of cameras have the user's default values
     is_default_view: Callable[[], bool] = _is_always_default
-    is_picture: bool = False  # whether the view is drawn into a picture (screenshot or film), not into the window
+    draws_into_picture: bool = (
+        False  # whether the view is drawn into a picture (screenshot or film), not into the window
+    )
 
     @property
     def palette(self) -> Palette:
@@ -57,73 +59,73 @@ class ViewContext:
 
     def show_message(self, text: str) -> None:
         """Show a message to the user for a few seconds."""
-        self.state.messages.show_message(self.text_with_shortcuts(text))
+        self.ui_state.message_queue.show_message(self.text_with_shortcuts(text))
 
     def show_message_until_edit(self, text: str) -> None:
         """Show a message about the current run until the user's next edit, undo or redo."""
-        self.state.messages.show_message(self.text_with_shortcuts(text), self.session.history.action_count)
+        self.ui_state.message_queue.show_message(self.text_with_shortcuts(text), self.session.undo_history.action_count)
 
     def text_with_shortcuts(self, text: str) -> str:
         """Return a text in which each `{key:command}` is replaced by the keyboard shortcut of that command."""
-        return fill_in_key_placeholders(text, self.keys, self.tooltips)
+        return fill_in_key_placeholders(text, self.shortcut_by_command_id, self.tooltip_by_command_id)
 
     def shortcuts_of_commands(self, *command_ids: str) -> str:
         """Return the keyboard shortcuts of several commands as one text, separated by spaces."""
         return " ".join(key for command_id in command_ids if (key := self.shortcut_of_command(command_id)))
 
-    def draw_heading(self, x: int, y: int, text: str) -> int:
+    def draw_section_heading(self, x: int, y: int, text: str) -> int:
         """Draw the heading of a section of the sidebar and return the top of the section's content."""
-        self.canvas.text((x, y), text, size=12, face="bold", colour=self.palette.dim)
+        self.canvas.draw_text((x, y), text, size=12, face="bold", colour=self.palette.dim)
         return y + self.canvas.to_px(22)
 
     def shortcut_of_command(self, command_id: str) -> str:
-        return self.keys.get(command_id, "")
+        return self.shortcut_by_command_id.get(command_id, "")
 
     def tooltip_of_command(self, command_id: str) -> str:
         """Return the tooltip of a command; if the command is unavailable, append the reason."""
-        tip, reason = self.tooltips.get(command_id, ""), self.disabled_reason(command_id)
+        tip, reason = self.tooltip_by_command_id.get(command_id, ""), self.disabled_reason_of_command(command_id)
         return f"{tip}. {reason}" if reason else tip
 
-    def disabled_reason(self, command_id: str) -> str:
+    def disabled_reason_of_command(self, command_id: str) -> str:
         """Return the reason why a command is unavailable; "" if it is available."""
-        return self.text_with_shortcuts(disabled_reason(command_id, self.session, self.state))
+        return self.text_with_shortcuts(disabled_reason(command_id, self.session, self.ui_state))
 
-    def command_callback(self, command_id: str) -> Callable[[], None] | None:
+    def button_callback_of_command(self, command_id: str) -> Callable[[], None] | None:
         """Return the callback for the button of a command; None if the command is unavailable."""
-        return None if self.disabled_reason(command_id) else partial(self.run, command_id)
+        return None if self.disabled_reason_of_command(command_id) else partial(self.run_command, command_id)
 
-    def distances_of_panel(self, panel: Panel) -> DistanceCache:
+    def distance_cache_of_panel(self, panel: Panel) -> DistanceCache:
         """Return the true distances to the goal of a panel's agent.
 
         All agents of a branch that have the goal of the world share one Distances object. An agent with a different
         goal has its own object.
         """
         has_own = panel.displayed_agent.goal != panel.world.goal
-        return self.distances.setdefault(panel.key if has_own else panel.key.branch, DistanceCache())
+        return self.distance_caches.setdefault(panel.key if has_own else panel.key.branch, DistanceCache())
 
-    def true_distance(self, panel: Panel, cell: int) -> float | None:
+    def true_distance_to_goal(self, panel: Panel, cell: int) -> float | None:
         """Return the true distance from a cell to the goal of a panel's agent; None while it is not known."""
-        timeline = self.session.run.tree[panel.key.branch].timeline
-        return self.distances_of_panel(panel).distance_from_cell(
+        timeline = self.session.run.branch_tree[panel.key.branch].timeline
+        return self.distance_cache_of_panel(panel).distance_from_cell(
             timeline, cell, self.session.picture_generation, panel.displayed_agent.goal
         )
 
     def inspected_cell(self) -> int | None:
-        return self.state.inspected_cell(self.session.run.world.grid)
+        return self.ui_state.inspected_cell(self.session.run.world.grid)
 
     def open_agent_editor(self, key: PanelKey) -> None:
         """Focus an agent and open the dialog with all its parameters."""
-        self.session.focus(key)
-        self.run("edit_agent")
+        self.session.focus_panel(key)
+        self.run_command("edit_agent")
 
     def open_rename_dialog(self, key: PanelKey) -> None:
-        self.session.focus(key)
-        self.run("rename_agent")
+        self.session.focus_panel(key)
+        self.run_command("rename_agent")
 
-    def activity_text(self) -> str:
+    def player_activity_text(self) -> str:
         """Return the player's activity, such as "paused"; in edit mode return "edit mode" unless the player seeks."""
         doing = self.player.playback_state_text()
-        return "edit mode" if self.state.is_editing and doing != "seeking" else doing
+        return "edit mode" if self.ui_state.is_editing and doing != "seeking" else doing
 
 
 def window_layout(
@@ -143,6 +145,6 @@ def window_layout(
         panels,
         map_size=map_size,
         shows_sidebar=settings.shows_sidebar,
-        is_bare=state.is_bare,
-        is_read=is_slow_motion or state.lesson is not None,
+        is_bare=state.are_bars_hidden,
+        is_read=is_slow_motion or state.lesson_player is not None,
     )

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from sim.params import ConfigError
 from ui.draw.layers import LAYER_BY_KEY
-from ui.model import clock
+from ui.model import step_clock
 from ui.model.appearance import (
     Appearance,
     MapPart,
@@ -19,8 +19,8 @@ from ui.model.appearance import (
     map_part_of_camera,
     view_mapping_of_appearance,
 )
-from ui.model.cameras import Cameras
-from ui.model.layers import LayerState
+from ui.model.layer_state import LayerState
+from ui.model.panel_cameras import Cameras
 from ui.model.panel_keys import PanelKey
 from ui.panels.view_context import ViewContext
 
@@ -52,7 +52,7 @@ class ViewOverrides:
     """
 
     def __init__(self, desk: ViewContext, cameras: Cameras) -> None:
-        self.view, self.cameras = desk, cameras
+        self.view_context, self.cameras = desk, cameras
         self._speed_override: _ViewOverride[int] | None = None
         self._tab_override: _ViewOverride[str] | None = None
 
@@ -61,19 +61,22 @@ class ViewOverrides:
     @property
     def default_layers(self) -> LayerState:
         """Return the user's default layers and heat map, for files that do not specify a view."""
-        return LayerState(dict(self.view.settings.layers), self.view.settings.heat)
+        return LayerState(dict(self.view_context.settings.layers), self.view_context.settings.heat)
 
     @property
     def is_default_view(self) -> bool:
         """Return whether layers, heat map and linking of cameras have the user's default values."""
-        layers, default = self.view.map_view.layers, self.default_layers
-        same_links = self.cameras.is_linked == self.view.settings.linked_cameras
-        return same_links and (layers.visible, layers.heat) == (default.visible, default.heat)
+        layers, default = self.view_context.map_view.layer_state, self.default_layers
+        same_links = self.cameras.is_linked == self.view_context.settings.linked_cameras
+        return same_links and (layers.layer_visibility, layers.heat_setting) == (
+            default.layer_visibility,
+            default.heat_setting,
+        )
 
     def store_view_as_default(self) -> None:
         """Store the current layers, heat map and linking of cameras as the user's defaults for all files."""
-        settings, layers = self.view.settings, self.view.map_view.layers
-        settings.layers, settings.heat = dict(layers.visible), layers.heat
+        settings, layers = self.view_context.settings, self.view_context.map_view.layer_state
+        settings.layers, settings.heat = dict(layers.layer_visibility), layers.heat_setting
         settings.linked_cameras = self.cameras.is_linked
 
     @property
@@ -83,7 +86,7 @@ class ViewOverrides:
         If the file specifies a speed and the user has not changed that speed, return the speed before the file was
         opened; otherwise return the current speed.
         """
-        now = self.view.player.speed
+        now = self.view_context.player.speed
         return now if self._speed_override is None else self._speed_override.current_users_value(now)
 
     # --- opening a file -----------------------------------------------------------------------------
@@ -93,16 +96,18 @@ class ViewOverrides:
 
         Cameras are reset by `reset_cameras`.
         """
-        self.view.map_view.layers = self.default_layers
-        self.view.player.set_speed(self.users_speed)
+        self.view_context.map_view.layer_state = self.default_layers
+        self.view_context.player.set_speed(self.users_speed)
         if self._tab_override is not None:
-            self.view.settings.sidebar_tab = self._tab_override.current_users_value(self.view.settings.sidebar_tab)
+            self.view_context.settings.sidebar_tab = self._tab_override.current_users_value(
+                self.view_context.settings.sidebar_tab
+            )
         self._speed_override = self._tab_override = None
 
     def reset_cameras(self) -> None:
         """Show the whole map in every panel, and link the cameras if that is the user's default."""
         self.cameras.reset_views()
-        self.cameras.is_linked = self.view.settings.linked_cameras
+        self.cameras.is_linked = self.view_context.settings.linked_cameras
 
     def apply_file_view(self, view: Mapping[str, Any]) -> None:
         """Restore the user's defaults, then apply the `view` section of a file.
@@ -113,56 +118,60 @@ class ViewOverrides:
         try:
             appearance = appearance_from_view(view, LAYER_BY_KEY)
         except ConfigError as error:
-            self.view.show_message(f"The view settings in the file are not valid: {error.problems[0]}")
+            self.view_context.show_message(f"The view settings in the file are not valid: {error.problems[0]}")
             return
         self._apply_layers(appearance, view)
         if "speed" in view:
-            self._speed_override = _ViewOverride(self.view.player.speed, clock.nearest_speed(appearance.speed))
-            self.view.player.set_speed(self._speed_override.files_value)
+            self._speed_override = _ViewOverride(
+                self.view_context.player.speed, step_clock.nearest_speed(appearance.ticks_per_second)
+            )
+            self.view_context.player.set_speed(self._speed_override.files_value)
         if "camera" in view or "cameras" in view:
             self._apply_cameras(appearance)
-        if appearance.tab is not None and "sidebar" in view:
-            self._tab_override = _ViewOverride(self.view.settings.sidebar_tab, appearance.tab)
-            self.view.settings.sidebar_tab = appearance.tab
+        if appearance.sidebar_tab is not None and "sidebar" in view:
+            self._tab_override = _ViewOverride(self.view_context.settings.sidebar_tab, appearance.sidebar_tab)
+            self.view_context.settings.sidebar_tab = appearance.sidebar_tab
 
     def _apply_layers(self, appearance: Appearance, view: Mapping[str, Any]) -> None:
-        layers = self.view.map_view.layers
-        layers.visible = dict(appearance.visible) if "layers" in view else layers.visible
-        layers.heat = appearance.heat if "heat" in view else layers.heat
+        layers = self.view_context.map_view.layer_state
+        layers.layer_visibility = dict(appearance.layer_visibility) if "layers" in view else layers.layer_visibility
+        layers.heat_setting = appearance.heat_setting if "heat" in view else layers.heat_setting
         layers.region_level = appearance.region_level
 
     def _apply_cameras(self, appearance: Appearance) -> None:
-        self.cameras.is_following_agents = appearance.follows
-        self.cameras.is_linked = not appearance.own_parts
-        for panel, boxes in self.view.map_view.panels_with_boxes():
-            part, size = appearance.map_part_for_panel(panel.key), (boxes.map[2], boxes.map[3])
+        self.cameras.is_following_agents = appearance.is_following_agents
+        self.cameras.is_linked = not appearance.map_part_by_panel
+        for panel, boxes in self.view_context.map_view.panels_with_boxes():
+            part, size = appearance.map_part_for_panel(panel.key), (boxes.map_box[2], boxes.map_box[3])
             if part is not None:
-                self.cameras.set_camera_of_panel(panel.key, part.to_camera(size), size, self.view.map_view.map_size)
+                self.cameras.store_camera_of_panel(
+                    panel.key, part.to_camera(size), size, self.view_context.map_view.map_size
+                )
             else:
-                self.cameras.fit_map(panel.key)
+                self.cameras.fit_map_to_panel(panel.key)
 
     # --- saving the view --------------------------------------------------------------------------
 
     def current_appearance(self) -> Appearance:
         """Return the current look of the window."""
-        desk, session = self.view, self.view.session
+        desk, session = self.view_context, self.view_context.session
         part, own = self._visible_map_parts()
         return Appearance(
-            theme=desk.palette.name,
-            visible=dict(desk.map_view.layers.visible),
-            heat=desk.map_view.layers.heat,
-            region_level=desk.map_view.layers.region_level,
-            part=part,
-            own_parts=own,
-            follows=self.cameras.is_following_agents,
-            scale=desk.map_view.scale,
-            tab=desk.settings.sidebar_tab if desk.settings.shows_sidebar else None,
-            order=tuple(session.run.order),
-            front=session.panel_index(session.focused_key),
-            only=session.focused_key if desk.state.is_maximised else None,
-            speed=desk.player.speed,
-            pinned=desk.state.pinned,
-            keys=desk.keys,
+            theme_name=desk.palette.name,
+            layer_visibility=dict(desk.map_view.layer_state.layer_visibility),
+            heat_setting=desk.map_view.layer_state.heat_setting,
+            region_level=desk.map_view.layer_state.region_level,
+            shared_map_part=part,
+            map_part_by_panel=own,
+            is_following_agents=self.cameras.is_following_agents,
+            text_scale=desk.map_view.px_per_unit,
+            sidebar_tab=desk.settings.sidebar_tab if desk.settings.shows_sidebar else None,
+            panel_order=tuple(session.run.panel_order),
+            first_compared_index=session.panel_index(session.focused_key),
+            only_panel=session.focused_key if desk.ui_state.is_maximised else None,
+            ticks_per_second=desk.player.speed,
+            pinned_cell=desk.ui_state.pinned_cell,
+            key_by_command=desk.shortcut_by_command_id,
         )
 
     def _visible_map_parts(self) -> tuple[MapPart | None, dict[PanelKey, MapPart | None]]:
@@ -170,15 +179,15 @@ class ViewOverrides:
 
         If the cameras are linked, the dictionary is empty; otherwise the first value is None.
         """
-        scene = self.view.map_view
+        scene = self.view_context.map_view
         own: dict[PanelKey, MapPart | None] = {}
         for panel, boxes in scene.panels_with_boxes():
-            size = (boxes.map[2], boxes.map[3])
+            size = (boxes.map_box[2], boxes.map_box[3])
             own[panel.key] = map_part_of_camera(scene.camera_of_panel(panel.key, boxes), size, scene.map_size)
             if self.cameras.is_linked:
                 return own[panel.key], {}
         return None, own
 
     def current_view_section(self) -> dict[str, Any]:
-        """Return the current look of the window as the `view` section of a file."""
+        """Return the current look of the window as the `view_context` section of a file."""
         return view_mapping_of_appearance(self.current_appearance())

@@ -34,7 +34,7 @@ MIN_REDRAW_INTERVAL_FRAMES = (
 # Maximum number of cached regions redrawn per frame, on average.
 # With eight panels and three bars, each region is then redrawn every sixth frame, which is 10 times a second.
 # That is enough, because numbers that change 20 times a second are unreadable.
-_MAX_REGIONS_PER_FRAME = 2
+_MAX_REDRAWN_REGIONS_PER_FRAME = 2
 
 ClickCallback = Callable[[], None]
 
@@ -48,19 +48,19 @@ class HitRegion:
 
     id: str  # unique name of the region in a frame, for example "transport:play"
     box: Box  # rectangle in window pixels
-    action: ClickCallback | None = None  # callback of a click; None if a click does nothing
-    tip: str = ""  # tooltip; no tooltip if empty
-    key: str = ""  # keyboard shortcut, shown in the tooltip
+    on_click: ClickCallback | None = None  # callback of a click; None if a click does nothing
+    tooltip: str = ""  # tooltip; no tooltip if empty
+    shortcut: str = ""  # keyboard shortcut, shown in the tooltip
     # Callback of a drag that began in this region; it gets the mouse position in pixels
-    drag: Callable[[tuple[int, int]], None] | None = None
+    on_drag: Callable[[tuple[int, int]], None] | None = None
     on_wheel: Callable[[int], None] | None = None  # callback of the mouse wheel; it gets 1 for up or -1 for down
     on_drop: ClickCallback | None = None  # callback of the release of the mouse button at the end of a drag
 
 
-MIN_CHOICE_PADDING = (
+MIN_SEGMENT_PADDING = (
     13  # minimum extra width of a choice beyond its label, including the gap to its right, in design units
 )
-MAX_CHOICE_PADDING = 72  # maximum extra width of a choice beyond its label, so that few choices do not fill a wide row
+MAX_SEGMENT_PADDING = 72  # maximum extra width of a choice beyond its label, so that few choices do not fill a wide row
 SLIDER_HANDLE_RADIUS = 7  # radius of a slider's handle, in design units
 
 
@@ -76,7 +76,7 @@ def slider_share_at(x: int, width: int, radius: int) -> float:
 
 
 class Canvas:
-    """Surface and hit regions of a frame: call `begin_frame`, draw the controls, then find regions with `hit_test`."""
+    """Surface and hit regions of a frame: `begin_frame`, then draw the controls, then `topmost_region_at`."""
 
     def __init__(self, scale: float = 1.0) -> None:
         """Create a canvas that can measure texts but not draw, because `begin_frame` has not set its surface yet.
@@ -84,28 +84,28 @@ class Canvas:
         Args:
             scale: Pixels per design unit, used to measure texts until `begin_frame` sets another scale.
         """
-        self.fonts = FontCache()
+        self.font_cache = FontCache()
         self.scale = scale
         self.hit_regions: list[HitRegion] = []  # hit regions registered in this frame, in drawing order
-        self.focus_id: str | None = None  # id of the control that has the keyboard focus
-        self.held: HitRegion | None = None  # hit region in which the present drag began; None without a drag
-        self.mouse: tuple[int, int] = (-1, -1)  # mouse position in pixels
-        self.accepts_mouse = True  # whether controls react to the pointer; False while a modal dialog is open
+        self.focused_control_id: str | None = None  # id of the control that has the keyboard focus
+        self.dragged_region: HitRegion | None = None  # hit region in which the present drag began; None without a drag
+        self.mouse_position: tuple[int, int] = (-1, -1)  # mouse position in pixels
+        self.accepts_mouse_input = True  # whether controls react to the pointer; False while a modal dialog is open
         self.dirty_rects: list[Box] = []  # dirty rectangles in pixels: areas drawn in this frame
-        self.scrolled_boxes: dict[
-            str, Box
-        ] = {}  # control id -> rectangle in scrolling areas, also if scrolled out of view
+        # Control id -> rectangle in scrolling areas, also if scrolled out of view.
+        self.boxes_in_scroll_areas: dict[str, Box] = {}
         # Controls that are scrolled out of view, each as (number of hit regions registered before it, its id)
-        self._hidden_controls: list[tuple[int, str]] = []
-        self._in_scroll_area = False  # whether the controls being drawn are inside a scrolling area
-        # _is_resting: there is no user input and no overlay, so that `draw_cached_region` may keep the pixels of the
-        # last frame. _waits: this frame has much other work, so that `draw_cached_region` postpones redraws of cached
-        # regions by one frame. _last_frame_was_busy: the argument `is_busy` of `begin_frame` in the last frame.
-        self._is_resting = self._is_postponed = self._last_frame_was_busy = False
-        self._redraw_count = 0  # frame counter that selects the group of regions to redraw, without postponed frames
-        self._hit_regions_by_name: dict[
-            str, list[HitRegion]
-        ] = {}  # name of a cached region -> hit regions of its last redraw
+        self._controls_scrolled_out_of_view: list[tuple[int, str]] = []
+        self._is_in_scroll_area = False  # whether the controls being drawn are inside a scrolling area
+        # _may_reuse_pixels: there is no user input and no overlay, so that `draw_cached_region` may keep the pixels of
+        # the last frame. _waits: this frame has much other work, so that `draw_cached_region` postpones redraws of
+        # cached regions by one frame. _last_frame_was_busy: the argument `is_busy` of `begin_frame` in the last frame.
+        self._may_reuse_pixels = self._are_redraws_postponed = self._last_frame_was_busy = False
+        self._redraw_frame_count = (
+            0  # frame counter that selects the group of regions to redraw, without postponed frames
+        )
+        # Name of a cached region -> hit regions of its last redraw.
+        self._hit_regions_by_name: dict[str, list[HitRegion]] = {}
         # Names of the groups of cached regions in the order of their redraws (a dict used as an ordered set)
         self._redraw_groups: dict[str, None] = {}
 
@@ -130,13 +130,13 @@ class Canvas:
             is_busy: Whether the other work of this frame takes long. A resting window then postpones its redraws by one
                 frame, unless the last frame was busy too, because waiting gains nothing if all frames are busy.
         """
-        self.surface, self.palette, self.scale, self.mouse = surface, palette, scale, mouse
+        self.surface, self.palette, self.scale, self.mouse_position = surface, palette, scale, mouse
         self.hit_regions, self.dirty_rects = [], []
-        self.scrolled_boxes, self._hidden_controls = {}, []
-        self._is_resting = rests
-        self._is_postponed = rests and is_busy and not self._last_frame_was_busy
+        self.boxes_in_scroll_areas, self._controls_scrolled_out_of_view = {}, []
+        self._may_reuse_pixels = rests
+        self._are_redraws_postponed = rests and is_busy and not self._last_frame_was_busy
         self._last_frame_was_busy = is_busy
-        self._redraw_count += not self._is_postponed
+        self._redraw_frame_count += not self._are_redraws_postponed
         if not rests:
             self._hit_regions_by_name.clear()
             self._redraw_groups.clear()
@@ -155,7 +155,11 @@ class Canvas:
         """
         cached, group = self._hit_regions_by_name.get(name), group or name
         self._redraw_groups.setdefault(group)
-        if self._is_resting and cached is not None and (self._is_postponed or not self._is_redraw_due(group)):
+        if (
+            self._may_reuse_pixels
+            and cached is not None
+            and (self._are_redraws_postponed or not self._is_redraw_due(group))
+        ):
             self.hit_regions += cached
             return False
         first = len(self.hit_regions)
@@ -165,8 +169,8 @@ class Canvas:
         return True
 
     def _is_redraw_due(self, group: str) -> bool:
-        every = max(MIN_REDRAW_INTERVAL_FRAMES, -(-len(self._hit_regions_by_name) // _MAX_REGIONS_PER_FRAME))
-        return (self._redraw_count + list(self._redraw_groups).index(group)) % every == 0
+        every = max(MIN_REDRAW_INTERVAL_FRAMES, -(-len(self._hit_regions_by_name) // _MAX_REDRAWN_REGIONS_PER_FRAME))
+        return (self._redraw_frame_count + list(self._redraw_groups).index(group)) % every == 0
 
     def to_px(self, units: float) -> int:
         """Convert a length in design units to pixels."""
@@ -178,10 +182,10 @@ class Canvas:
         """Register a hit region, clipped to the visible area, and return whether the mouse is over it."""
         visible = pygame.Rect(region.box).clip(self.surface.get_clip())
         is_seen = bool(visible.width and visible.height)
-        if self._in_scroll_area and region.action:
-            self.scrolled_boxes[region.id] = region.box
+        if self._is_in_scroll_area and region.on_click:
+            self.boxes_in_scroll_areas[region.id] = region.box
             if not is_seen:
-                self._hidden_controls.append((len(self.hit_regions), region.id))
+                self._controls_scrolled_out_of_view.append((len(self.hit_regions), region.id))
         if not is_seen:
             return False
         box = (visible.x, visible.y, visible.width, visible.height)
@@ -191,25 +195,27 @@ class Canvas:
         return self.is_hovered(region.box)
 
     @contextmanager
-    def clipped_to_box(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
+    def clip_drawing_to_box(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
         """Clip drawing and hit regions to a box inside the `with` block.
 
         Args:
             box: Clip rectangle, intersected with the current clip rectangle.
             scrolls: Whether the box scrolls; the keyboard then also reaches controls that are clipped away.
         """
-        before, did_scroll = self.surface.get_clip(), self._in_scroll_area
+        before, did_scroll = self.surface.get_clip(), self._is_in_scroll_area
         self.surface.set_clip(pygame.Rect(box).clip(before))
-        self._in_scroll_area = scrolls or did_scroll
+        self._is_in_scroll_area = scrolls or did_scroll
         yield
-        self._in_scroll_area = did_scroll
+        self._is_in_scroll_area = did_scroll
         self.surface.set_clip(before)
 
     def is_hovered(self, box: Box) -> bool:
         """Return whether the mouse is over a box, and neither a dialog nor a drag has captured it."""
-        return self.accepts_mouse and self.held is None and box_contains_position(box, self.mouse)
+        return (
+            self.accepts_mouse_input and self.dragged_region is None and box_contains_position(box, self.mouse_position)
+        )
 
-    def hit_test(self, position: tuple[int, int]) -> HitRegion | None:
+    def topmost_region_at(self, position: tuple[int, int]) -> HitRegion | None:
         """Return the topmost hit region at a position in pixels, which is the one registered last."""
         return next((s for s in reversed(self.hit_regions) if box_contains_position(s.box, position)), None)
 
@@ -225,21 +231,26 @@ class Canvas:
 
     def focus_next_control(self, step: int) -> None:
         """Move the keyboard focus by `step` controls in drawing order, with wrap-around."""
-        focusable_ids = self._focusable_ids()
+        focusable_ids = self._focusable_control_ids()
         if not focusable_ids:
             return
-        if self.focus_id in focusable_ids:
-            self.focus_id = focusable_ids[(focusable_ids.index(self.focus_id) + step) % len(focusable_ids)]
+        if self.focused_control_id in focusable_ids:
+            self.focused_control_id = focusable_ids[
+                (focusable_ids.index(self.focused_control_id) + step) % len(focusable_ids)
+            ]
         else:
-            self.focus_id = focusable_ids[0 if step > 0 else -1]
+            self.focused_control_id = focusable_ids[0 if step > 0 else -1]
 
-    def _focusable_ids(self) -> list[str]:
+    def _focusable_control_ids(self) -> list[str]:
         """Return the ids of all clickable controls in drawing order, including those scrolled out of view."""
-        visible = [(index, region.id) for index, region in enumerate(self.hit_regions) if region.action]
-        return [spot_id for _, spot_id in sorted([*self._hidden_controls, *visible], key=lambda entry: entry[0])]
+        visible = [(index, region.id) for index, region in enumerate(self.hit_regions) if region.on_click]
+        return [
+            spot_id
+            for _, spot_id in sorted([*self._controls_scrolled_out_of_view, *visible], key=lambda entry: entry[0])
+        ]
 
     def draw_focused_control(self) -> None:
-        region = self.hit_region_with_id(self.focus_id) if self.focus_id else None
+        region = self.hit_region_with_id(self.focused_control_id) if self.focused_control_id else None
         if region:
             self.draw_focus_ring(self.focus_ring_rect(pygame.Rect(region.box)))
 
@@ -254,7 +265,7 @@ class Canvas:
 
     # --- text -------------------------------------------------------------------------------------
 
-    def text(
+    def draw_text(
         self,
         position: tuple[int, int],
         text: str,
@@ -282,7 +293,7 @@ class Canvas:
             text = self.shorten_text(text, width, size, face)
         if not text:
             return 0
-        image = self.fonts.render_text(text, face, self.to_px(size), colour or self.palette.text)
+        image = self.font_cache.render_text(text, face, self.to_px(size), colour or self.palette.text)
         x, y = position
         if align == "right":
             x -= image.get_width()
@@ -295,11 +306,11 @@ class Canvas:
         return image.get_width()
 
     def text_width(self, text: str, size: float = 13, face: str = "sans") -> int:
-        return self.fonts.width(text, face, self.to_px(size))
+        return self.font_cache.width(text, face, self.to_px(size))
 
     def shorten_text(self, text: str, width: int, size: float = 13, face: str = "sans") -> str:
         """Return the text, shortened with an ellipsis if it is wider than `width` pixels."""
-        return _shortened_text(self.fonts.load_font(face, self.to_px(size)), text, width)
+        return _shortened_text(self.font_cache.load_font(face, self.to_px(size)), text, width)
 
     def draw_wrapped_text(self, box: Box, text: str, *, size: float = 13, colour: Colour | None = None) -> int:
         """Draw as many lines of a paragraph as fit into a box, and return the height of these lines in pixels."""
@@ -309,14 +320,14 @@ class Canvas:
         line_count = max(0, height // line_height)
         for i, line in enumerate(lines[:line_count]):
             is_last = i == line_count - 1 and len(lines) > line_count
-            self.text(
+            self.draw_text(
                 (x, y + i * line_height), line + (" ..." if is_last else ""), size=size, colour=colour, width=width
             )
         return min(len(lines), line_count) * line_height
 
     def wrap_text(self, text: str, width: int, size: float = 13, face: str = "sans") -> list[str]:
         """Return the lines of a text wrapped at `width` pixels; words are not broken, so a line may be wider."""
-        return list(_wrapped_lines(self.fonts.load_font(face, self.to_px(size)), text, width))
+        return list(_wrapped_lines(self.font_cache.load_font(face, self.to_px(size)), text, width))
 
     # --- shapes -----------------------------------------------------------------------------------
 
@@ -381,7 +392,7 @@ class Canvas:
         if key_width and width < key_width + self.text_width(label, size) + self.to_px(16):
             key_width = 0
         middle = y + height // 2
-        self.text(
+        self.draw_text(
             (x + (width - key_width) // 2, middle),
             label,
             size=size,
@@ -392,7 +403,7 @@ class Canvas:
         )
         if key_width:
             dim = mix_colours(ink, ground, 0.35)
-            self.text(
+            self.draw_text(
                 (x + width - self.to_px(8), middle), key, size=11, face="mono", colour=dim, align="right", middle=True
             )
 
@@ -458,18 +469,18 @@ class Canvas:
         return [[option] for option in options]
 
     def _do_labels_fit_in_row(self, width: int, row: list[tuple[str, str, str]]) -> bool:
-        return sum(self.text_width(label, 12) + self.to_px(MIN_CHOICE_PADDING) for _, label, _ in row) <= width
+        return sum(self.text_width(label, 12) + self.to_px(MIN_SEGMENT_PADDING) for _, label, _ in row) <= width
 
     def segment_boxes(self, box: Box, labels: Sequence[str]) -> list[Box]:
         """Return the rectangle of each choice in a row of exclusive choices.
 
         Each rectangle is as wide as its label plus an equal share of the free width of the row. The share is at most
-        MAX_CHOICE_PADDING, so that a few choices are not stretched over a wide row.
+        MAX_SEGMENT_PADDING, so that a few choices are not stretched over a wide row.
         """
         x, y, width, height = box
         gap = self.to_px(3)
         widths = [self.text_width(label, 12) for label in labels]
-        padding = min(self.to_px(MAX_CHOICE_PADDING), (width + gap - sum(widths)) / max(1, len(labels)))
+        padding = min(self.to_px(MAX_SEGMENT_PADDING), (width + gap - sum(widths)) / max(1, len(labels)))
         edges = [x + round(total) for total in accumulate((label_width + padding for label_width in widths), initial=0)]
         return [(left, y, max(1, end - gap - left), height) for left, end in pairwise(edges)]
 
@@ -512,7 +523,7 @@ class Canvas:
             drag_to(slider_share_at(position[0] - x, width, radius))
 
         region = (
-            HitRegion(spot_id, box, None, tip, key, drag=drag, on_wheel=step)
+            HitRegion(spot_id, box, None, tip, key, on_drag=drag, on_wheel=step)
             if is_enabled
             else HitRegion(spot_id, box, None, tip)
         )
@@ -532,7 +543,7 @@ class Canvas:
 
     def draw_tooltip(self, region: HitRegion) -> Box:
         """Draw the tooltip of a control near the control, and return the rectangle of the tooltip in pixels."""
-        text, key = region.tip, region.key
+        text, key = region.tooltip, region.shortcut
         pad = self.to_px(8)
         lines = self.wrap_text(text, self.to_px(280), 12)
         key_width = self.text_width(key, 12, "mono") + self.to_px(12) if key else 0
@@ -553,13 +564,15 @@ class Canvas:
         # Draw the tooltip of a tall control to the left of the control, at the height of the pointer.
         # Below the control, the tooltip might be far from the pointer.
         if region.box[3] > screen_height // 3:
-            x, y = region.box[0] - width - self.to_px(6), min(self.mouse[1], max_y)
+            x, y = region.box[0] - width - self.to_px(6), min(self.mouse_position[1], max_y)
         self.fill_box((x, y, width, height), self.palette.text, 5)
         for i, line in enumerate(lines):
-            self.text((x + pad, y + self.to_px(4) + i * self.to_px(18)), line, size=12, colour=self.palette.surface)
+            self.draw_text(
+                (x + pad, y + self.to_px(4) + i * self.to_px(18)), line, size=12, colour=self.palette.surface
+            )
         if key:
             dim = mix_colours(self.palette.surface, self.palette.text, 0.3)
-            self.text((x + width - pad, y + self.to_px(4)), key, size=12, face="mono", colour=dim, align="right")
+            self.draw_text((x + width - pad, y + self.to_px(4)), key, size=12, face="mono", colour=dim, align="right")
         return x, y, width, height
 
 

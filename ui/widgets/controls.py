@@ -2,8 +2,8 @@
 
 Only text fields use an interactive element of pygame_gui, for its text selection, clipboard and key repeat.
 
-Each control handles keys while it has the focus and detects its own changes in `poll`. A dialog therefore reacts in the
-same frame, without events that take a round trip through the queue.
+Each control handles keys while it has the focus and detects its own changes in `report_changes`. A dialog therefore
+reacts in the same frame, without events that take a round trip through the queue.
 
 Every element has the card (the background of the dialog) as its parent element, also inside a scrolling container.
 Otherwise pygame_gui would build all combinations of the names of an element's ancestors, which took 3 ms per element.
@@ -21,7 +21,7 @@ from sim.params import clean_typed_text, escape_unprintable
 from ui.draw.theme import Colour, mix_colours
 from ui.model.layout import Box
 from ui.widgets.canvas import SLIDER_HANDLE_RADIUS, Canvas, slider_share_at
-from ui.widgets.dialog_interfaces import DialogInterface
+from ui.widgets.dialog_interfaces import WidgetDialog
 
 _PRESS_KEYS = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE)
 _SHORTCUT_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
@@ -30,18 +30,18 @@ _SHORTCUT_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
 class Control:
     """Base class of everything in a dialog that can have the keyboard focus."""
 
-    is_text = False  # whether the user types text into the control
+    is_text_entry = False  # whether the user types text into the control
     can_focus = True
-    shows_ring = True  # whether the focused control has an outline
+    shows_focus_ring = True  # whether the focused control has an outline
     name = ""  # name by which the control is found again after the dialog was rebuilt
     element: UIElement
 
-    def __init__(self, dialog: DialogInterface) -> None:
+    def __init__(self, dialog: WidgetDialog) -> None:
         self.dialog = dialog
         self.has_focus = False
-        self.is_pressed = False  # whether the mouse button was pressed on the control and has not been released
+        self.is_mouse_pressed = False  # whether the mouse button was pressed on the control and has not been released
 
-    def key(self, event: pygame.event.Event) -> bool:
+    def handle_key(self, event: pygame.event.Event) -> bool:
         """Handle a key press while the control has the focus, and return whether the event was used."""
         return False
 
@@ -49,7 +49,7 @@ class Control:
         """Handle a mouse event, also outside the control, and return whether the event was used."""
         return False
 
-    def poll(self) -> None:
+    def report_changes(self) -> None:
         """Detect input that pygame_gui processed since the last call, and report it to the control's callback."""
 
     def update_control(self, seconds: float) -> None:
@@ -70,14 +70,16 @@ class Control:
         """Return whether a position is on the visible part of the control."""
         return bool(self.element.visible) and self.element.hover_point(*position)
 
-    def kill(self) -> None:
+    def remove(self) -> None:
         self.element.kill()
 
 
 # --- elements of pygame_gui -----------------------------------------------------------------------
 
 
-_MIN_FIELD_SIDE_PX = 8  # minimum width and height of a text field in pixels; pygame_gui warns if the borders do not fit
+_MIN_TEXT_FIELD_SIDE_PX = (
+    8  # minimum width and height of a text field in pixels; pygame_gui warns if the borders do not fit
+)
 
 
 class _PrintableTextEntry(UITextEntryLine):
@@ -111,12 +113,12 @@ class _PrintableTextEntry(UITextEntryLine):
 class TextField(Control):
     """Text field of one line; the callback `on_change` gets the text after every change by the user."""
 
-    is_text = True
+    is_text_entry = True
     element: _PrintableTextEntry
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         text: str,
         changed: Callable[[str], None] | None = None,
@@ -142,15 +144,15 @@ class TextField(Control):
             finished: Callback without arguments, called when the field loses the focus.
         """
         super().__init__(dialog)
-        self.on_change, self.on_focus_lost = changed, finished
+        self.on_text_changed, self.on_focus_lost = changed, finished
         # Enlarge the field to the minimum size, because `rect` can be smaller in a tiny window.
-        field_rect = rect.union((*rect.topleft, _MIN_FIELD_SIDE_PX, _MIN_FIELD_SIDE_PX))
+        field_rect = rect.union((*rect.topleft, _MIN_TEXT_FIELD_SIDE_PX, _MIN_TEXT_FIELD_SIDE_PX))
         clean_text = clean_typed_text(escape_unprintable(text))
         self.element = _PrintableTextEntry(
             field_rect,
-            dialog.host.gui,
-            container or dialog.container,
-            parent_element=dialog.panel,
+            dialog.host.gui_manager,
+            container or dialog.widget_container,
+            parent_element=dialog.card_background,
             initial_text=clean_text,
             placeholder_text=clean_typed_text(hint),
             object_id="#mono_field" if mono else None,
@@ -162,7 +164,7 @@ class TextField(Control):
     def text(self) -> str:
         return str(self.element.get_text())
 
-    def set(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         """Replace the text without calling `on_change`."""
         text = clean_typed_text(escape_unprintable(text))
         if text != self.text:
@@ -171,11 +173,11 @@ class TextField(Control):
             self.element.select_range = [0, 0]
         self._reported_text = text
 
-    def poll(self) -> None:
+    def report_changes(self) -> None:
         if self.text != self._reported_text:
             self._reported_text = self.text
-            if self.on_change:
-                self.on_change(self._reported_text)
+            if self.on_text_changed:
+                self.on_text_changed(self._reported_text)
 
     def select_all_text(self) -> None:
         """Select the whole text with the cursor at its end, so that typing replaces it and End keeps it."""
@@ -195,7 +197,7 @@ class TextField(Control):
         self.element.cursor_has_moved_recently = True
 
     def complete_entry(self) -> None:
-        self.poll()
+        self.report_changes()
         if self.on_focus_lost:
             self.on_focus_lost()
 
@@ -208,7 +210,7 @@ class PaintedElement(UIElement):
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         paint: Callable[[Canvas], None],
         container: IContainerLikeInterface | None = None,
@@ -216,11 +218,11 @@ class PaintedElement(UIElement):
     ) -> None:
         super().__init__(
             rect,
-            dialog.host.gui,
-            container or dialog.container,
+            dialog.host.gui_manager,
+            container or dialog.widget_container,
             starting_height=height,
             layer_thickness=1,
-            parent_element=dialog.panel,
+            parent_element=dialog.card_background,
             element_id=["drawn"],
         )
         self.dialog, self._paint_callback = dialog, paint
@@ -228,9 +230,9 @@ class PaintedElement(UIElement):
 
     def repaint(self) -> None:
         """Paint the image of the element again, because its content has changed."""
-        pen, host = self.dialog.pen, self.dialog.host
+        pen, host = self.dialog.canvas, self.dialog.host
         self.surface.fill(host.palette.surface)
-        x, y = self.dialog.mouse
+        x, y = self.dialog.mouse_position
         pen.begin_frame(self.surface, host.palette, host.ui_scale, (x - self.rect.x, y - self.rect.y))
         self._paint_callback(pen)
         self._set_image(self.surface)
@@ -242,7 +244,7 @@ class PaintedControl(Control):
     element: PaintedElement
 
     def __init__(
-        self, dialog: DialogInterface, rect: pygame.Rect, container: IContainerLikeInterface | None = None
+        self, dialog: WidgetDialog, rect: pygame.Rect, container: IContainerLikeInterface | None = None
     ) -> None:
         """Create the element and paint it. Subclasses first set the attributes that `paint_control` uses."""
         super().__init__(dialog)
@@ -256,7 +258,7 @@ class PaintedControl(Control):
         self.element.repaint()
 
     @property
-    def box(self) -> Box:
+    def local_box(self) -> Box:
         """Return the rectangle to paint in: the whole control, with the upper left corner at (0, 0)."""
         return (0, 0, *self.element.surface.get_size())
 
@@ -264,12 +266,12 @@ class PaintedControl(Control):
 class FocusRing(UIElement):
     """Outline of the focused control; it is transparent to the mouse."""
 
-    def __init__(self, dialog: DialogInterface) -> None:
+    def __init__(self, dialog: WidgetDialog) -> None:
         self.dialog = dialog
         super().__init__(
             pygame.Rect(0, 0, 1, 1),
-            dialog.host.gui,
-            dialog.container,
+            dialog.host.gui_manager,
+            dialog.widget_container,
             starting_height=6,
             layer_thickness=1,
             element_id=["focus_ring"],
@@ -278,13 +280,13 @@ class FocusRing(UIElement):
 
     def surround_control(self, control: Control | None) -> None:
         """Move the ring to a control, or hide it if the control is None or shows no ring."""
-        if control is None or not control.shows_ring:
+        if control is None or not control.shows_focus_ring:
             self.hide()
             return
         element = control.element
         if element.ui_container is not self.ui_container:
             self.set_container(element.ui_container)
-        pen, host = self.dialog.pen, self.dialog.host
+        pen, host = self.dialog.canvas, self.dialog.host
         rect = pen.focus_ring_rect(pygame.Rect(element.get_relative_rect()))
         image = pygame.Surface(rect.size, pygame.SRCALPHA, 32)
         pen.begin_frame(image, host.palette, host.ui_scale, (-1, -1))
@@ -301,8 +303,8 @@ class FocusRing(UIElement):
 class ModalBackdrop(UIElement):
     """Invisible modal backdrop that covers the window and keeps the mouse away from the elements below it."""
 
-    def __init__(self, dialog: DialogInterface, layer: int) -> None:
-        gui = dialog.host.gui
+    def __init__(self, dialog: WidgetDialog, layer: int) -> None:
+        gui = dialog.host.gui_manager
         rect = pygame.Rect((0, 0), dialog.host.window_size)
         super().__init__(rect, gui, None, starting_height=layer, layer_thickness=1, element_id=["veil"])
         self._set_image(gui.get_universal_empty_surface())
@@ -311,14 +313,18 @@ class ModalBackdrop(UIElement):
 class DialogCard(UIElement):
     """Background of a dialog with rounded corners; creating a rounded panel of pygame_gui in this size takes 0.3 s."""
 
-    RADIUS = 10
+    CORNER_RADIUS = 10
 
-    def __init__(self, dialog: DialogInterface, container: UIContainer) -> None:
-        rect = pygame.Rect((0, 0), dialog.card.size)
-        super().__init__(rect, dialog.host.gui, container, starting_height=1, layer_thickness=1, element_id=["card"])
+    def __init__(self, dialog: WidgetDialog, container: UIContainer) -> None:
+        rect = pygame.Rect((0, 0), dialog.card_rect.size)
+        super().__init__(
+            rect, dialog.host.gui_manager, container, starting_height=1, layer_thickness=1, element_id=["card"]
+        )
         palette = dialog.host.palette
         self._set_image(
-            _rounded_card_image(rect.size, dialog.to_px(self.RADIUS), dialog.to_px(1), palette.surface, palette.edge)
+            _rounded_card_image(
+                rect.size, dialog.to_px(self.CORNER_RADIUS), dialog.to_px(1), palette.surface, palette.edge
+            )
         )
 
 
@@ -354,11 +360,11 @@ def _rounded_card_image(size: tuple[int, int], radius: int, line: int, ground: C
 class DialogHeading:
     """Title and hint at the top of a card, and the button that closes the dialog."""
 
-    def __init__(self, dialog: DialogInterface, rect: pygame.Rect) -> None:
+    def __init__(self, dialog: WidgetDialog, rect: pygame.Rect) -> None:
         self.dialog = dialog
         # Make the image smaller than `rect`, so that it does not cover the rounded corners of the card.
         inset = dialog.to_px(12)
-        self.painted_title = PaintedElement(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint_heading)
+        self.heading_element = PaintedElement(dialog, rect.inflate(-2 * inset, -2 * (inset // 2)), self._paint_heading)
         side = dialog.to_px(28)
         button_rect = pygame.Rect(rect.right - dialog.to_px(20) - side, dialog.to_px(16), side, side)
         self.close_button = Button(dialog, button_rect, "\u00d7", dialog.cancel)
@@ -368,17 +374,17 @@ class DialogHeading:
         self.repaint()
 
     def repaint(self) -> None:
-        self.painted_title.repaint()
+        self.heading_element.repaint()
 
     def _paint_heading(self, pen: Canvas) -> None:
         dialog = self.dialog
-        box = pygame.Rect(self.painted_title.relative_rect)
+        box = pygame.Rect(self.heading_element.relative_rect)
         left, middle = dialog.to_px(24) - box.x, dialog.to_px(30) - box.y
         text_width = box.width - left - dialog.to_px(48)
-        title_width = pen.text((left, middle), dialog.title, size=18, face="bold", middle=True, width=text_width)
+        title_width = pen.draw_text((left, middle), dialog.title, size=18, face="bold", middle=True, width=text_width)
         hint_left = left + title_width + dialog.to_px(14)
         if hint := dialog.shown_hint:
-            pen.text(
+            pen.draw_text(
                 (hint_left, middle + dialog.to_px(2)),
                 hint,
                 size=13,
@@ -395,7 +401,7 @@ class TextLabel(PaintedControl):
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         text: str,
         *,
@@ -417,10 +423,10 @@ class TextLabel(PaintedControl):
             container: Container of the element; by default that of the dialog.
             middle: Whether to draw a single line, centred vertically.
         """
-        self.text, self.size, self.colour_name, self.face, self.is_centred = text, size, role, face, middle
+        self.text, self.size, self.colour_name, self.font_face, self.is_centred = text, size, role, face, middle
         super().__init__(dialog, rect, container)
 
-    def set(self, text: str, role: str | None = None) -> None:
+    def set_text(self, text: str, role: str | None = None) -> None:
         if (text, role or self.colour_name) != (self.text, self.colour_name):
             self.text, self.colour_name = text, role or self.colour_name
             self.repaint()
@@ -429,13 +435,19 @@ class TextLabel(PaintedControl):
         width, height = self.element.surface.get_size()
         colour = getattr(pen.palette, self.colour_name)
         if self.is_centred:
-            pen.text(
-                (0, height // 2), self.text, size=self.size, colour=colour, face=self.face, middle=True, width=width
+            pen.draw_text(
+                (0, height // 2),
+                self.text,
+                size=self.size,
+                colour=colour,
+                face=self.font_face,
+                middle=True,
+                width=width,
             )
-        elif self.face == "sans":
+        elif self.font_face == "sans":
             pen.draw_wrapped_text((0, 0, width, height), self.text, size=self.size, colour=colour)
         else:
-            pen.text((0, 0), self.text, size=self.size, colour=colour, face=self.face, width=width)
+            pen.draw_text((0, 0), self.text, size=self.size, colour=colour, face=self.font_face, width=width)
 
 
 class ProblemNote(PaintedControl):
@@ -446,37 +458,40 @@ class ProblemNote(PaintedControl):
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         text: str = "",
         otherwise: Callable[[Canvas], None] = lambda pen: None,
     ) -> None:
-        self.text, self._paint_without_problem = text, otherwise
+        self.text, self._paint_when_no_problem = text, otherwise
         super().__init__(dialog, rect)
 
-    def set(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         if text != self.text:
             self.text = text
             self.repaint()
 
     def has_room_for_text(self, text: str) -> bool:
-        pen = self.dialog.pen
+        pen = self.dialog.canvas
         width, height = self.element.surface.get_size()
-        return len(wrap_breaking_words(pen, text, width, self.FONT_SIZE)) * pen.to_px(self.FONT_SIZE * 1.45) <= height
+        return (
+            len(wrap_text_and_break_words(pen, text, width, self.FONT_SIZE)) * pen.to_px(self.FONT_SIZE * 1.45)
+            <= height
+        )
 
     def paint_control(self, pen: Canvas) -> None:
         if not self.text:
-            self._paint_without_problem(pen)
+            self._paint_when_no_problem(pen)
             return
         width, height = pen.surface.get_size()
         line = pen.to_px(self.FONT_SIZE * 1.45)
-        lines = wrap_breaking_words(pen, self.text, width, self.FONT_SIZE)
+        lines = wrap_text_and_break_words(pen, self.text, width, self.FONT_SIZE)
         y = max(0, (height - line * len(lines)) // 2)
         for index, text in enumerate(lines):
-            pen.text((0, y + index * line), text, size=self.FONT_SIZE, colour=pen.palette.warning)
+            pen.draw_text((0, y + index * line), text, size=self.FONT_SIZE, colour=pen.palette.warning)
 
 
-def wrap_breaking_words(pen: Canvas, text: str, width: int, size: float) -> list[str]:
+def wrap_text_and_break_words(pen: Canvas, text: str, width: int, size: float) -> list[str]:
     """Wrap a text and return its lines; a word longer than a line, such as a path, is broken."""
     return [part for line in pen.wrap_text(text, width, size) for part in _break_long_line(pen, line, width, size)]
 
@@ -493,38 +508,39 @@ def _break_long_line(pen: Canvas, line: str, width: int, size: float) -> list[st
 class Button(PaintedControl):
     """Labelled button, pressed by a click, Enter or Space.
 
-    `kind` is "" for a plain button, "main" for one with the accent colour, and "danger" for one in the warning colour.
+    `button_style` is "" for a plain button, "main" for one with the accent colour, and "danger" for one in the warning
+    colour.
     """
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         label: str,
         action: Callable[[], None],
         kind: str = "",
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        self.action, self.label, self.kind = action, label, kind
+        self.on_press, self.label, self.button_style = action, label, kind
         self.is_enabled = True
-        self._is_settling = False
+        self._ignores_presses = False
         self._is_hovered = False
         super().__init__(dialog, rect, container)
 
     def press_button(self) -> None:
-        if self.is_enabled and not self._is_settling:
-            self.action()
+        if self.is_enabled and not self._ignores_presses:
+            self.on_press()
 
     def set_ignoring_presses(self, is_settling: bool) -> None:
         """Set whether the button ignores presses because it has just replaced another button in the same position.
 
         While it settles, the button looks disabled but keeps the keyboard focus.
         """
-        if is_settling != self._is_settling:
-            self._is_settling = is_settling
+        if is_settling != self._ignores_presses:
+            self._ignores_presses = is_settling
             self.repaint()
 
-    def key(self, event: pygame.event.Event) -> bool:
+    def handle_key(self, event: pygame.event.Event) -> bool:
         if event.key in _PRESS_KEYS and not event.mod & _SHORTCUT_MODIFIERS:
             self.press_button()
             return True
@@ -546,9 +562,11 @@ class Button(PaintedControl):
             self.repaint()
 
     def paint_control(self, pen: Canvas) -> None:
-        colour = pen.palette.warning if self.kind == "danger" else None
-        action = _do_nothing if self.is_enabled and not self._is_settling else None
-        pen.draw_button("", self.box, self.label, action, is_on=self.kind == "main", size=14, colour=colour)
+        colour = pen.palette.warning if self.button_style == "danger" else None
+        action = _ignore_click if self.is_enabled and not self._ignores_presses else None
+        pen.draw_button(
+            "", self.local_box, self.label, action, is_on=self.button_style == "main", size=14, colour=colour
+        )
 
 
 class Slider(PaintedControl):
@@ -556,7 +574,7 @@ class Slider(PaintedControl):
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         value: int,
         last: int,
@@ -576,25 +594,25 @@ class Slider(PaintedControl):
                 whose steps differ from those of the slider. None to move the slider by its own steps.
             container: Container of the element; by default that of the dialog.
         """
-        self.last_step, self.on_change, self.on_steps = max(1, last), changed, stepped
-        self.value = self._clamped_step(value)
+        self.last_step, self.on_step_changed, self.on_key_steps = max(1, last), changed, stepped
+        self.slider_step = self._clamped_step(value)
         super().__init__(dialog, rect, container)
 
     def _clamped_step(self, value: int) -> int:
         return min(max(value, 0), self.last_step)
 
-    def set(self, value: int) -> None:
+    def set_slider_step(self, value: int) -> None:
         """Move the handle without calling `on_change`."""
-        if self._clamped_step(value) != self.value:
-            self.value = self._clamped_step(value)
+        if self._clamped_step(value) != self.slider_step:
+            self.slider_step = self._clamped_step(value)
             self.repaint()
 
-    def _change_value(self, value: int) -> None:
-        if self._clamped_step(value) != self.value:
-            self.set(value)
-            self.on_change(self.value)
+    def _change_slider_step(self, value: int) -> None:
+        if self._clamped_step(value) != self.slider_step:
+            self.set_slider_step(value)
+            self.on_step_changed(self.slider_step)
 
-    def key(self, event: pygame.event.Event) -> bool:
+    def handle_key(self, event: pygame.event.Event) -> bool:
         steps = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1, pygame.K_PAGEDOWN: -10, pygame.K_PAGEUP: 10}.get(event.key)
         if steps is None or event.mod & _SHORTCUT_MODIFIERS:
             return False
@@ -602,19 +620,19 @@ class Slider(PaintedControl):
         return True
 
     def _move_by_steps(self, steps: int) -> None:
-        if self.on_steps:
-            self.on_steps(steps)
+        if self.on_key_steps:
+            self.on_key_steps(steps)
         else:
-            self._change_value(self.value + steps)
+            self._change_slider_step(self.slider_step + steps)
 
     def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if self.is_pressed and event.type == pygame.MOUSEBUTTONUP and event.button == 1:
-            self.is_pressed = False
-        elif self.is_pressed and event.type == pygame.MOUSEMOTION:
-            self._change_value(self._step_at_x(position[0]))
+        if self.is_mouse_pressed and event.type == pygame.MOUSEBUTTONUP and event.button == 1:
+            self.is_mouse_pressed = False
+        elif self.is_mouse_pressed and event.type == pygame.MOUSEMOTION:
+            self._change_slider_step(self._step_at_x(position[0]))
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.contains_point(position):
-            self.is_pressed = True
-            self._change_value(self._step_at_x(position[0]))
+            self.is_mouse_pressed = True
+            self._change_slider_step(self._step_at_x(position[0]))
         else:
             return False
         return True
@@ -624,7 +642,7 @@ class Slider(PaintedControl):
         return round(self.last_step * slider_share_at(x - rect.x, rect.width, self.dialog.to_px(SLIDER_HANDLE_RADIUS)))
 
     def paint_control(self, pen: Canvas) -> None:
-        pen.draw_slider("", self.box, self.value / self.last_step, _ignore_position, _ignore_position, "")
+        pen.draw_slider("", self.local_box, self.slider_step / self.last_step, _ignore_position, _ignore_position, "")
 
 
 class CheckBox(PaintedControl):
@@ -632,25 +650,25 @@ class CheckBox(PaintedControl):
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         label: str,
         is_on: bool,
         changed: Callable[[bool], None],
         container: IContainerLikeInterface | None = None,
     ) -> None:
-        self.label, self.is_on, self.on_change = label, is_on, changed
+        self.label, self.is_checked, self.on_toggled = label, is_on, changed
         super().__init__(dialog, rect, container)
 
-    def set(self, is_on: bool) -> None:
-        self.is_on = is_on
+    def set_checked(self, is_on: bool) -> None:
+        self.is_checked = is_on
         self.repaint()
 
     def toggle_checked(self) -> None:
-        self.set(not self.is_on)
-        self.on_change(self.is_on)
+        self.set_checked(not self.is_checked)
+        self.on_toggled(self.is_checked)
 
-    def key(self, event: pygame.event.Event) -> bool:
+    def handle_key(self, event: pygame.event.Event) -> bool:
         if event.key == pygame.K_SPACE and not event.mod & _SHORTCUT_MODIFIERS:
             self.toggle_checked()
             return True
@@ -665,8 +683,8 @@ class CheckBox(PaintedControl):
     def paint_control(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         left = pen.to_px(4)
-        pen.draw_check_box("", (left, 0, width, height), self.is_on, _do_nothing)
-        pen.text(
+        pen.draw_check_box("", (left, 0, width, height), self.is_checked, _ignore_click)
+        pen.draw_text(
             (left + pen.to_px(24), height // 2), self.label, size=14, middle=True, width=width - left - pen.to_px(24)
         )
 
@@ -676,7 +694,7 @@ class ChoiceControl(PaintedControl):
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         options: Sequence[tuple[str, str]],
         chosen: str,
@@ -693,11 +711,11 @@ class ChoiceControl(PaintedControl):
             changed: Callback that gets the value of a new choice.
             container: Container of the element; by default that of the dialog.
         """
-        self.options, self.chosen_value, self.on_change = list(options), chosen, changed
+        self.options, self.chosen_value, self.on_value_chosen = list(options), chosen, changed
         self._hovered_index = -1  # index of the choice under the pointer; -1 for none
         super().__init__(dialog, rect, container)
 
-    def set(self, chosen: str) -> None:
+    def set_chosen_value(self, chosen: str) -> None:
         self.chosen_value = chosen
         self.repaint()
 
@@ -706,18 +724,18 @@ class ChoiceControl(PaintedControl):
         self.options, self._hovered_index = list(options), -1
         self.repaint()
 
-    def choose(self, value: str) -> None:
+    def choose_value(self, value: str) -> None:
         if value != self.chosen_value:
-            self.set(value)
-            self.on_change(value)
+            self.set_chosen_value(value)
+            self.on_value_chosen(value)
 
-    def key(self, event: pygame.event.Event) -> bool:
+    def handle_key(self, event: pygame.event.Event) -> bool:
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key, 1 if event.key == pygame.K_SPACE else None)
         if step is None or event.mod & _SHORTCUT_MODIFIERS:
             return False
         values = [value for value, _ in self.options]
         index = values.index(self.chosen_value) if self.chosen_value in values else -1
-        self.choose(values[(index + step) % len(values)])
+        self.choose_value(values[(index + step) % len(values)])
         return True
 
     def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
@@ -726,12 +744,12 @@ class ChoiceControl(PaintedControl):
             self._hovered_index = index
             self.repaint()
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and index >= 0:
-            self.choose(self.options[index][0])
+            self.choose_value(self.options[index][0])
             return True
         return False
 
     def _option_boxes(self) -> list[Box]:
-        return self.dialog.pen.segment_boxes(self.box, [label for _, label in self.options])
+        return self.dialog.canvas.segment_boxes(self.local_box, [label for _, label in self.options])
 
     def _option_index_at(self, position: tuple[int, int]) -> int:
         if not self.contains_point(position):
@@ -741,7 +759,7 @@ class ChoiceControl(PaintedControl):
 
     def paint_control(self, pen: Canvas) -> None:
         pen.draw_segmented_control(
-            "", self.box, [(value, label, "") for value, label in self.options], self.chosen_value, _ignore_choice
+            "", self.local_box, [(value, label, "") for value, label in self.options], self.chosen_value, _ignore_choice
         )
 
 
@@ -752,7 +770,7 @@ class PaintedArea(PaintedControl):
 
     def __init__(
         self,
-        dialog: DialogInterface,
+        dialog: WidgetDialog,
         rect: pygame.Rect,
         picture: Callable[[Canvas], None],
         container: IContainerLikeInterface | None = None,
@@ -764,7 +782,7 @@ class PaintedArea(PaintedControl):
         self._paint_callback(pen)
 
 
-def _do_nothing() -> None:
+def _ignore_click() -> None:
     """Do nothing; the control handles clicks itself, but `Canvas` would draw a button without an action as disabled."""
 
 
@@ -776,6 +794,6 @@ def _ignore_position(position: float) -> None:
     """Ignore a position, because `Slider` handles the mouse itself and uses `Canvas.draw_slider` only for painting."""
 
 
-def selection_tint(pen: Canvas, share: float = 0.22) -> Colour:
+def selected_row_colour(pen: Canvas, share: float = 0.22) -> Colour:
     """Return the background colour of selected rows: `share` of the accent colour mixed into the surface colour."""
     return mix_colours(pen.palette.surface, pen.palette.accent, share)

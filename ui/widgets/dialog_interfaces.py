@@ -10,11 +10,11 @@ from ui.draw.theme import Palette
 from ui.widgets.canvas import Canvas
 
 
-class HostInterface(Protocol):
+class WidgetHost(Protocol):
     """Interface of the window that contains a dialog, with only the members that the dialog's controls use."""
 
     @property
-    def gui(self) -> pygame_gui.UIManager: ...
+    def gui_manager(self) -> pygame_gui.UIManager: ...
     @property
     def palette(self) -> Palette: ...
     @property
@@ -23,29 +23,29 @@ class HostInterface(Protocol):
     def window_size(self) -> tuple[int, int]: ...
 
 
-class DialogInterface(Protocol):
+class WidgetDialog(Protocol):
     """Interface of a dialog, with only the members that the dialog's controls use."""
 
     title: str
-    mouse: tuple[int, int]  # mouse position in window pixels
-    card: pygame.Rect  # rectangle of the dialog in window pixels
-    pen: Canvas  # canvas that paints and measures controls, at the scale of the window
+    mouse_position: tuple[int, int]  # mouse position in window pixels
+    card_rect: pygame.Rect  # rectangle of the dialog in window pixels
+    canvas: Canvas  # canvas that paints and measures controls, at the scale of the window
 
     @property
     def shown_hint(self) -> str:
         """Return the small text to the right of the title, with key names filled in."""
 
     @property
-    def host(self) -> HostInterface: ...
+    def host(self) -> WidgetHost: ...
     @property
-    def container(self) -> UIContainer: ...
+    def widget_container(self) -> UIContainer: ...
     @property
-    def panel(self) -> UIElement: ...
+    def card_background(self) -> UIElement: ...
 
     def to_px(self, units: float) -> int:
         """Convert a length in design units to pixels."""
 
-    def focus(self, control: Any) -> None:
+    def focus_control(self, control: Any) -> None:
         """Give the keyboard focus to a control of the dialog."""
 
     def cancel(self) -> None:

@@ -11,16 +11,16 @@ import pygame_gui
 from ui.draw.fonts import FONT_FOLDER
 from ui.draw.theme import Colour, Palette, mix_colours
 
-TEXT_SIZE = 14  # font size in design units
+GUI_TEXT_SIZE = 14  # font size in design units
 
-_SANS_PATHS = {
+_SANS_FONT_PATHS = {
     "regular_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),
     "bold_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
     "italic_path": str(FONT_FOLDER / "NotoSans-Regular.ttf"),  # required by pygame_gui, but no text is in italics
     "bold_italic_path": str(FONT_FOLDER / "NotoSans-Bold.ttf"),
 }
 # The program ships only the regular weight of this font, but pygame_gui requires a path for each style.
-_MONO_PATHS = dict.fromkeys(_SANS_PATHS, str(FONT_FOLDER / "FiraCode-Regular.ttf"))
+_MONO_FONT_PATHS = dict.fromkeys(_SANS_FONT_PATHS, str(FONT_FOLDER / "FiraCode-Regular.ttf"))
 
 
 def create_gui_manager(size: tuple[int, int], palette: Palette, scale: float) -> pygame_gui.UIManager:
@@ -43,7 +43,7 @@ def gui_theme_data(palette: Palette, scale: float) -> dict[str, Any]:
         "shadow_width": "0",
     }
     square = {"shape": "rectangle", "border_width": "0", "shadow_width": "0"}
-    text = _font_entry("backmove_sans", px(TEXT_SIZE), _SANS_PATHS)
+    text = _gui_font_entry("backmove_sans", px(GUI_TEXT_SIZE), _SANS_FONT_PATHS)
     return {
         "defaults": {"colours": _theme_colours(palette), "font": text},
         "label": {"misc": {"text_horiz_alignment": "left"}, "font": text},
@@ -55,7 +55,7 @@ def gui_theme_data(palette: Palette, scale: float) -> dict[str, Any]:
             "misc": flat | {"border_width": str(px(1)), "padding": f"{px(8)},{px(2)}"},
             "font": text,
         },
-        "#mono_field": {"font": _font_entry("backmove_mono", px(TEXT_SIZE), _MONO_PATHS)},
+        "#mono_field": {"font": _gui_font_entry("backmove_mono", px(GUI_TEXT_SIZE), _MONO_FONT_PATHS)},
         "scrolling_container": {"misc": square},
     }
 
@@ -65,7 +65,7 @@ def colour_code(colour: Colour, alpha: int = 255) -> str:
     return f"#{colour[0]:02X}{colour[1]:02X}{colour[2]:02X}{alpha:02X}"
 
 
-def _font_entry(name: str, size: int, paths: dict[str, str]) -> dict[str, str]:
+def _gui_font_entry(name: str, size: int, paths: dict[str, str]) -> dict[str, str]:
     return {"name": name, "size": str(size), "bold": "0", "italic": "0", **paths}
 
 

@@ -27,7 +27,7 @@ _NAME_BY_KEY = {
 }
 
 
-_MODIFIER_NAMES = (("Meta", pygame.KMOD_META), ("Ctrl", pygame.KMOD_CTRL), ("Alt", pygame.KMOD_ALT))
+_NAMES_AND_BITS_OF_MODIFIERS = (("Meta", pygame.KMOD_META), ("Ctrl", pygame.KMOD_CTRL), ("Alt", pygame.KMOD_ALT))
 
 
 def modifiers_with_cmd_as_ctrl(mod: int, platform: str = sys.platform) -> int:
@@ -68,7 +68,7 @@ def key_press_name(key: int, mod: int, typed: str) -> str:
     """
     if is_right_alt_character(key, mod, typed):
         return typed
-    parts = [name for name, bit in _MODIFIER_NAMES if mod & bit]
+    parts = [name for name, bit in _NAMES_AND_BITS_OF_MODIFIERS if mod & bit]
     has_shift = bool(mod & pygame.KMOD_SHIFT)
     if key in _NAME_BY_KEY:
         return "+".join([*parts, *(["Shift"] if has_shift else []), _NAME_BY_KEY[key]])

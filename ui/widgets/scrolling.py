@@ -9,26 +9,26 @@ from pygame_gui.elements import UIScrollingContainer
 from ui.draw.theme import mix_colours
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, PaintedElement
-from ui.widgets.dialog_interfaces import DialogInterface
+from ui.widgets.dialog_interfaces import WidgetDialog
 
 MIN_THUMB_HEIGHT = 28  # minimum height of the thumb (the draggable part of a scroll bar), in design units
 _LINES_PER_WHEEL_STEP = 3  # number of lines (see Scrolled.line) that one step of the mouse wheel scrolls
-_FORM_LINE_HEIGHT = 20  # distance that an arrow key scrolls a form, in design units
+_FORM_SCROLL_STEP = 20  # distance that an arrow key scrolls a form, in design units
 
 
 class ScrollBar:
     """Scroll position and thumb of content taller than its viewport, in pixels."""
 
-    WIDTH = 8  # width of the scroll bar in design units
+    BAR_WIDTH = 8  # width of the scroll bar in design units
 
     def __init__(self, view: int = 1, content_height: int = 1, position: float = 0.0) -> None:
-        self.view, self.whole, self.position = view, content_height, position
+        self.viewport_height, self.content_height, self.position = view, content_height, position
         self._grab_offset: float | None = None  # pixels from the top of the thumb to the pointer; None while released
 
     @property
     def max_position(self) -> int:
         """Return the largest scroll position, in pixels."""
-        return max(0, self.whole - self.view)
+        return max(0, self.content_height - self.viewport_height)
 
     @property
     def is_scrolling_needed(self) -> bool:
@@ -41,7 +41,7 @@ class ScrollBar:
 
     def set_viewport_and_content_heights(self, view: int, content_height: int) -> None:
         """Set the heights of viewport and content, and keep the scroll position in range."""
-        self.view, self.whole = max(1, view), max(1, content_height)
+        self.viewport_height, self.content_height = max(1, view), max(1, content_height)
         self.scroll_to(self.position)
 
     def scroll_to(self, position: float) -> None:
@@ -51,14 +51,14 @@ class ScrollBar:
         """Scroll just far enough to make a range of the content visible, given by its top and bottom in pixels."""
         if top < self.position:
             self.scroll_to(top)
-        elif bottom > self.position + self.view:
-            self.scroll_to(bottom - self.view)
+        elif bottom > self.position + self.viewport_height:
+            self.scroll_to(bottom - self.viewport_height)
 
     def thumb_span(self, min_height: int) -> tuple[int, int]:
         """Return top and height of the thumb within the viewport, in pixels; `min_height` is the minimum height."""
-        height = max(min_height, round(self.view * self.view / self.whole))
-        top = round((self.view - height) * self.position / self.max_position) if self.max_position else 0
-        return top, min(height, self.view)
+        height = max(min_height, round(self.viewport_height * self.viewport_height / self.content_height))
+        top = round((self.viewport_height - height) * self.position / self.max_position) if self.max_position else 0
+        return top, min(height, self.viewport_height)
 
     def begin_thumb_drag(self, y: float, min_height: int) -> None:
         """Begin to drag the thumb; if the press is outside the thumb, first centre the thumb on the press.
@@ -76,12 +76,12 @@ class ScrollBar:
     def centre_thumb_on(self, y: float, min_height: int) -> None:
         """Scroll so that the middle of the thumb is `y` pixels below the top of the viewport."""
         _, height = self.thumb_span(min_height)
-        self.scroll_to(self.max_position * (y - height / 2) / max(1, self.view - height))
+        self.scroll_to(self.max_position * (y - height / 2) / max(1, self.viewport_height - height))
 
-    def drag(self, y: float, min_height: int) -> None:
+    def drag_to(self, y: float, min_height: int) -> None:
         if self._grab_offset is not None:
             _, height = self.thumb_span(min_height)
-            self.scroll_to(self.max_position * (y - self._grab_offset) / max(1, self.view - height))
+            self.scroll_to(self.max_position * (y - self._grab_offset) / max(1, self.viewport_height - height))
 
     def end_thumb_drag(self) -> None:
         self._grab_offset = None
@@ -89,23 +89,23 @@ class ScrollBar:
     def paint_scroll_bar(self, pen: Canvas, right: int, top: int) -> None:
         if self.is_scrolling_needed:
             start, height = self.thumb_span(pen.to_px(MIN_THUMB_HEIGHT))
-            width = pen.to_px(self.WIDTH)
+            width = pen.to_px(self.BAR_WIDTH)
             colour = mix_colours(pen.palette.raised, pen.palette.dim, 0.55 if self.is_thumb_dragged else 0.3)
-            pen.fill_box((right - width, top + start, width, height), colour, self.WIDTH / 2)
+            pen.fill_box((right - width, top + start, width, height), colour, self.BAR_WIDTH / 2)
 
 
 class ScrollingControl(Control):
     """Base class of controls whose content scrolls by mouse wheel, arrow and page keys, and a scroll bar."""
 
     element: PaintedElement
-    head = 0  # height in pixels of the header above the viewport, which does not scroll
+    header_height = 0  # height in pixels of the header above the viewport, which does not scroll
 
-    def __init__(self, dialog: DialogInterface) -> None:
+    def __init__(self, dialog: WidgetDialog) -> None:
         super().__init__(dialog)
         self.scroll_bar = ScrollBar()
 
     @property
-    def line(self) -> int:
+    def line_height(self) -> int:
         """Return the pixels that one press of an arrow key scrolls; the wheel scrolls three times as far."""
         raise NotImplementedError
 
@@ -113,10 +113,15 @@ class ScrollingControl(Control):
         self.scroll_bar.scroll_to(position)
         self.element.repaint()
 
-    def key(self, event: pygame.event.Event) -> bool:
-        page = self.scroll_bar.view - self.line
-        steps = {pygame.K_UP: -self.line, pygame.K_DOWN: self.line, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}
-        target_by_key = {pygame.K_HOME: 0, pygame.K_END: self.scroll_bar.whole}
+    def handle_key(self, event: pygame.event.Event) -> bool:
+        page = self.scroll_bar.viewport_height - self.line_height
+        steps = {
+            pygame.K_UP: -self.line_height,
+            pygame.K_DOWN: self.line_height,
+            pygame.K_PAGEUP: -page,
+            pygame.K_PAGEDOWN: page,
+        }
+        target_by_key = {pygame.K_HOME: 0, pygame.K_END: self.scroll_bar.content_height}
         if event.key not in steps and event.key not in target_by_key:
             return False
         self.scroll_to(target_by_key.get(event.key, self.scroll_bar.position + steps.get(event.key, 0)))
@@ -128,11 +133,13 @@ class ScrollingControl(Control):
         if not self.contains_point(position):
             return False
         if event.type == pygame.MOUSEWHEEL:
-            self.scroll_to(self.scroll_bar.position - whole_wheel_steps(event.y) * _LINES_PER_WHEEL_STEP * self.line)
+            self.scroll_to(
+                self.scroll_bar.position - whole_wheel_steps(event.y) * _LINES_PER_WHEEL_STEP * self.line_height
+            )
             return True
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.is_on_scroll_bar(position):
             self.scroll_bar.begin_thumb_drag(self._y_in_viewport(position), self.dialog.to_px(MIN_THUMB_HEIGHT))
-            self.is_pressed = True
+            self.is_mouse_pressed = True
             self.element.repaint()
             return True
         return False
@@ -140,21 +147,21 @@ class ScrollingControl(Control):
     def _handle_drag(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         """Handle a mouse event while the thumb is dragged, also if the pointer is outside the control."""
         if event.type == pygame.MOUSEMOTION:
-            self.scroll_bar.drag(self._y_in_viewport(position), self.dialog.to_px(MIN_THUMB_HEIGHT))
+            self.scroll_bar.drag_to(self._y_in_viewport(position), self.dialog.to_px(MIN_THUMB_HEIGHT))
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
             self.scroll_bar.end_thumb_drag()
-            self.is_pressed = False
+            self.is_mouse_pressed = False
         else:
             return False
         self.element.repaint()
         return True
 
     def _y_in_viewport(self, position: tuple[int, int]) -> int:
-        return int(position[1] - self.element.rect.y - self.head)
+        return int(position[1] - self.element.rect.y - self.header_height)
 
     def is_on_scroll_bar(self, position: tuple[int, int]) -> bool:
         x = position[0] - self.element.rect.x
-        is_right = x >= self.element.surface.get_width() - self.dialog.to_px(ScrollBar.WIDTH + 4)
+        is_right = x >= self.element.surface.get_width() - self.dialog.to_px(ScrollBar.BAR_WIDTH + 4)
         return self.scroll_bar.is_scrolling_needed and is_right and self._y_in_viewport(position) >= 0
 
 
@@ -162,34 +169,34 @@ class ScrollingArea(ScrollingControl):
     """Scrolling viewport for other controls; pygame_gui clips the controls, and the scroll bar looks as in lists."""
 
     can_focus = False
-    shows_ring = False
+    shows_focus_ring = False
 
-    def __init__(self, dialog: DialogInterface, rect: pygame.Rect, content_height: int) -> None:
+    def __init__(self, dialog: WidgetDialog, rect: pygame.Rect, content_height: int) -> None:
         super().__init__(dialog)
-        self.rect = rect
+        self.viewport_rect = rect
         self._clip_container = UIScrollingContainer(
             rect,
-            dialog.host.gui,
-            container=dialog.container,
-            parent_element=dialog.panel,
+            dialog.host.gui_manager,
+            container=dialog.widget_container,
+            parent_element=dialog.card_background,
             allow_scroll_x=False,
             allow_scroll_y=False,
         )
         self.content_container = UIContainer(
             pygame.Rect(0, 0, rect.width, max(rect.height, content_height)),
-            dialog.host.gui,
+            dialog.host.gui_manager,
             container=self._clip_container,
         )
         self.scroll_bar.set_viewport_and_content_heights(rect.height, content_height)
-        strip = dialog.to_px(ScrollBar.WIDTH + 4)
+        strip = dialog.to_px(ScrollBar.BAR_WIDTH + 4)
         self.element = PaintedElement(
             dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint_scroll_bar, height=3
         )
         self.element.repaint()
 
     @property
-    def line(self) -> int:
-        return self.dialog.to_px(_FORM_LINE_HEIGHT)
+    def line_height(self) -> int:
+        return self.dialog.to_px(_FORM_SCROLL_STEP)
 
     def scroll_to(self, position: float) -> None:
         super().scroll_to(position)
@@ -216,10 +223,10 @@ class ScrollingArea(ScrollingControl):
         self.content_container.set_relative_position((0, -round(self.scroll_bar.position)))
 
     def contains_point(self, position: tuple[int, int]) -> bool:
-        return bool(self.rect.move(self.dialog.card.topleft).collidepoint(position))
+        return bool(self.viewport_rect.move(self.dialog.card_rect.topleft).collidepoint(position))
 
-    def kill(self) -> None:
-        super().kill()
+    def remove(self) -> None:
+        super().remove()
         self._clip_container.kill()
 
     def _paint_scroll_bar(self, pen: Canvas) -> None:

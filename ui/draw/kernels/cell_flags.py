@@ -7,8 +7,8 @@ around it has no flags at all. Such walls are called rock; they are invisible in
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.jit import kernel
 from sim.kernels.learned import learned_h_excess
 from sim.kernels.search import CLOSED as IS_CLOSED
 
@@ -44,7 +44,7 @@ FLAGS_OF_LETTER = _create_flag_table()
 
 
 @kernel
-def terrain_flags(letters, width, s):
+def terrain_flags_of_cell(letters, width, s):
     """Return the terrain flags of cell s; ROCK for a wall without a passable cell around it."""
     cell_flags = np.int64(FLAGS_OF_LETTER[letters[s]])
     if cell_flags != WALL:
@@ -61,7 +61,7 @@ def terrain_flags(letters, width, s):
 def set_terrain_flags(letters, width, flags):
     """Compute the terrain flags of all cells from their map characters. Writes: flags."""
     for s in range(letters.size):
-        flags[s] = terrain_flags(letters, width, s)
+        flags[s] = terrain_flags_of_cell(letters, width, s)
 
 
 @kernel
@@ -77,7 +77,7 @@ def update_terrain_flags(letters, width, cells, flags, changed):
         for near_y in range(max(0, y - 1), min(letters.size // width, y + 2)):
             for near_x in range(max(0, x - 1), min(width, x + 2)):
                 s = near_y * width + near_x
-                cell_flags = terrain_flags(letters, width, s)
+                cell_flags = terrain_flags_of_cell(letters, width, s)
                 if cell_flags != flags[s]:
                     flags[s] = cell_flags
                     changed[count] = s
@@ -116,7 +116,7 @@ def recompute_flags_of_cells(flags, terrain, nodes, number, cells):
 
 
 @kernel
-def update_flags_around(flags, nodes, number, width, cells):
+def update_flags_around_cells(flags, nodes, number, width, cells):
     """Update the flags of newly expanded cells and of their neighbours. Writes: flags.
 
     An expansion changes the search only at the expanded cell and its neighbours. The flags are computed from the
@@ -166,7 +166,7 @@ def clear_detour_flags(flags, cells):
 
 
 @kernel
-def undo_expansions(flags, moves, step, hidden_cells, root):
+def undo_flags_of_expansions(flags, moves, step, hidden_cells, root):
     """Restore the flags to the state before the search expanded the cells in `hidden_cells`. Writes: flags.
 
     An expansion generates every neighbour that a legal move leads to. So a cell was known to the search before if it is
@@ -241,7 +241,7 @@ def count_scrubbing_moves(cells, marks, first, is_visited, counts):
     """
     for i in range(first, cells.size):
         s = cells[i]
-        is_move = i > 0 and cells[i - 1] != s and not marks[i] & log.TRIAL
+        is_move = i > 0 and cells[i - 1] != s and not marks[i] & log.TRIAL_BEGAN
         if is_move and (is_visited[s] or marks[i] & log.BACK_MOVE):
             counts[s] += 1
         is_visited[s] = True
@@ -369,7 +369,7 @@ def append_new_moves(cells, marks, first, width, listed_directions, edge_cell, e
         t = np.int64(cells[i])
         dx = t % width - s % width
         dy = t // width - s // width
-        if s == t or abs(dx) > 1 or abs(dy) > 1 or marks[i] & log.TRIAL:
+        if s == t or abs(dx) > 1 or abs(dy) > 1 or marks[i] & log.TRIAL_BEGAN:
             continue
         direction = direction_of_step(dx, dy) + (8 if marks[i] & log.BACK_MOVE else 0)
         if np.int64(listed_directions[s]) >> direction & 1:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.kernels.jit import kernel
+from sim.jit.decorators import kernel
 from ui.draw.kernels.cell_flags import PASSABLE, SWAMP, TREES, WATER
 
 
@@ -62,7 +62,7 @@ def cells_of_pixels(origin, zoom, cells, pixels, out):
 
 
 @kernel
-def paint_cells(frame, flags, bands, lut, outside, columns, rows):
+def paint_cell_colours(frame, flags, bands, lut, outside, columns, rows):
     """Fill every pixel of the map area with the colour of its cell, at zoom >= 1.
 
     A row of pixels that shows the same cells as the row above is copied from that row. Array indices are unsigned here
@@ -112,7 +112,7 @@ def paint_small_cells(frame, flags, bands, lut, outside, scratch, columns):
 
     Each cell belongs to exactly one pixel, so that none is left out. The flags of the cells of a pixel are or-ed, and
     the largest heat band wins. Rows of cells are combined first, because the compiler then processes many cells at once
-    (SIMD). The arguments are like those of paint_cells(), but `scratch` is uint8[2, map width] and `columns` is
+    (SIMD). The arguments are like those of paint_cell_colours(), but `scratch` is uint8[2, map width] and `columns` is
     uint32[3, pixels]. Writes: frame.pixels, scratch, columns.
     """
     width, step = frame.map_width, 1.0 / frame.zoom
@@ -126,9 +126,9 @@ def paint_small_cells(frame, flags, bands, lut, outside, scratch, columns):
             continue
         line[:from_x] = outside
         line[to_x:] = outside
-        combine_flag_rows(flags, width, top, bottom, scratch[0])
+        combine_flags_of_map_rows(flags, width, top, bottom, scratch[0])
         if bands.size:
-            max_band_of_rows(bands, width, top, bottom, scratch[1])
+            max_heat_band_of_map_rows(bands, width, top, bottom, scratch[1])
             paint_heat_pixel_row(line, scratch[0], scratch[1], lut, columns, from_x, to_x, step > 3.0)
         else:
             paint_pixel_row(line, scratch[0], lut, columns, from_x, to_x, step > 3.0)
@@ -151,7 +151,7 @@ def cells_of_small_pixels(origin, step, cells, pixels, out):
 
 
 @kernel
-def combine_flag_rows(flags, width, top, bottom, out):
+def combine_flags_of_map_rows(flags, width, top, bottom, out):
     """Compute, for each column of cells, the bitwise or of the flags in rows `top` to `bottom` - 1. Writes: out.
 
     The first three rows are combined in one pass.
@@ -169,7 +169,7 @@ def combine_flag_rows(flags, width, top, bottom, out):
 
 
 @kernel
-def max_band_of_rows(bands, width, top, bottom, out):
+def max_heat_band_of_map_rows(bands, width, top, bottom, out):
     """Compute, for each column of cells, the largest heat band in rows `top` to `bottom` - 1. Writes: out."""
     second, third = min(top + 1, bottom - 1), min(top + 2, bottom - 1)
     a = bands[top * width : (top + 1) * width]
@@ -271,7 +271,9 @@ def paint_cell_frames(frame, flags, bit, colour):
             if x0 >= frame.width:
                 break
             if np.int64(flags[row * frame.map_width + column]) & bit:
-                paint_outline(frame, x0 + 1, y0 + 1, first_pixel_of_cells(column + 1, frame.left, zoom), y1, colour)
+                paint_rect_outline(
+                    frame, x0 + 1, y0 + 1, first_pixel_of_cells(column + 1, frame.left, zoom), y1, colour
+                )
 
 
 @kernel
@@ -332,7 +334,7 @@ def paint_heat_dots(frame, bands, band, size, colour):
 
 
 @kernel
-def paint_textures(frame, flags, masks, colours):
+def paint_terrain_textures(frame, flags, masks, colours):
     """Paint the textures of trees, swamp and water; `masks` and `colours` are in this order.
 
     Writes: frame.pixels.
@@ -372,7 +374,7 @@ def paint_cell_symbols(frame, flags, bit, mask, colour):
 
 
 @kernel
-def paint_outline(frame, x0, y0, x1, y1, colour):
+def paint_rect_outline(frame, x0, y0, x1, y1, colour):
     """Paint a frame, 1 px wide, along the inside of a rectangle without column x1 and row y1. Writes: frame.pixels."""
     fill_rect(frame, x0, y0, x1, y0 + 1, colour)
     fill_rect(frame, x0, y1 - 1, x1, y1, colour)
@@ -416,7 +418,7 @@ def paint_frames_of_listed_cells(frame, cells, px, colour):
             first_pixel_of_cells(row + 1, frame.top, frame.zoom),
         )
         for inset in range(px):
-            paint_outline(frame, x0 + inset, y0 + inset, x1 - inset, y1 - inset, colour)
+            paint_rect_outline(frame, x0 + inset, y0 + inset, x1 - inset, y1 - inset, colour)
 
 
 @kernel

@@ -6,8 +6,8 @@ on any background.
 
 import numpy as np
 
+from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.jit import kernel
 from sim.kernels.octile import DX, DY, NO_DIRECTION
 from ui.draw.kernels.cell_flags import KNOWN
 from ui.draw.kernels.paint import fill_rect, first_pixel_of_cells, first_visible_cell
@@ -74,7 +74,7 @@ def stroke_move(frame, s, dx, dy, width, colour):
 
 
 @kernel
-def stroke_graph(frame, x, y, arcs, width, colour):
+def stroke_graph_arcs(frame, x, y, arcs, width, colour):
     """Draw the straight lines of a graph over the map. Writes: frame.pixels.
 
     `x` and `y` are the coordinates of its nodes in cells. Each row of `arcs` has the indices of two nodes to join.
@@ -147,7 +147,7 @@ def stroke_recent_moves(frame, cells, marks, width, colour):
     """Draw a line along the last moves of a trail, except back-moves. Writes: frame.pixels."""
     for i in range(1, cells.size):
         s, t = np.int64(cells[i - 1]), np.int64(cells[i])
-        if s != t and not marks[i] & (log.BACK_MOVE | log.TRIAL):
+        if s != t and not marks[i] & (log.BACK_MOVE | log.TRIAL_BEGAN):
             stroke_between_cells(frame, s, t, width, colour)
 
 
@@ -222,7 +222,7 @@ def stroke_chevron(frame, x, y, dx, dy, arm, width, colour):
 
 
 @kernel
-def stroke_tree(frame, flags, nodes, number, width, colour):
+def stroke_parent_tree(frame, flags, nodes, number, width, colour):
     """Draw a line from every cell in view that the search knows to its parent. Writes: frame.pixels."""
     zoom = frame.zoom
     for row in range(max(0, first_visible_cell(frame.top, zoom, frame.map_height) - 1), frame.map_height):

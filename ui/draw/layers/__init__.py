@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from sim.agent_api import AgentSpec
 from ui.draw.layer import Layer
 
-__all__ = ["BY_DEPTH", "LAYERS", "LAYER_BY_KEY", "Layer", "layers_for_agents"]
+__all__ = ["LAYERS", "LAYERS_BY_DRAWING_DEPTH", "LAYER_BY_KEY", "Layer", "layers_for_agents"]
 
 
 def _import_layers() -> Iterator[Layer]:
@@ -18,9 +18,9 @@ def _import_layers() -> Iterator[Layer]:
         yield layer
 
 
-LAYERS: tuple[Layer, ...] = tuple(sorted(_import_layers(), key=lambda layer: layer.place))
+LAYERS: tuple[Layer, ...] = tuple(sorted(_import_layers(), key=lambda layer: layer.list_position))
 LAYER_BY_KEY = {layer.key: layer for layer in LAYERS}
-BY_DEPTH = tuple(sorted(LAYERS, key=lambda layer: layer.depth))
+LAYERS_BY_DRAWING_DEPTH = tuple(sorted(LAYERS, key=lambda layer: layer.drawing_depth))
 
 
 def layers_for_agents(agent_specs: Iterable[AgentSpec]) -> tuple[Layer, ...]:

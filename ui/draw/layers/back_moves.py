@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from sim.kernels import log
-from ui.draw import marks
+from ui.draw import marker_shapes
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import RECENT_TICKS, MapPainter
@@ -22,8 +22,8 @@ _BACK_MOVE_TO_THE_LEFT = 8 + 3  # code of a listed move: direction 3 (left) of o
 
 
 def draw(picture: MapPainter) -> None:
-    trail, moves, frame = picture.visible_trail, picture.cells.moves, picture.frame
-    if picture.walker is None:
+    trail, moves, frame = picture.visible_trail, picture.cells.moves, picture.viewport
+    if picture.walker_view is None:
         return
     if trail is None:
         _draw_latest_back_moves(picture)
@@ -34,7 +34,15 @@ def draw(picture: MapPainter) -> None:
     arm = _chevron_arm_length(picture)
     for extra, colour in picture.thin_strokes_with_casing(picture.palette.back_move):
         strokes.stroke_back_moves(
-            frame, moves.cells, moves.directions, moves.count, moves.listed_directions, width, extra, colour, arm
+            frame,
+            moves.cells,
+            moves.move_directions,
+            moves.move_count,
+            moves.listed_directions,
+            width,
+            extra,
+            colour,
+            arm,
         )
         strokes.stroke_recent_back_moves(frame, cells, recent_marks, recent_width, extra, colour, arm)
 
@@ -47,8 +55,8 @@ def _draw_latest_back_moves(picture: MapPainter) -> None:
     cells, recent_marks = trail.cells[-LATEST_TICKS - 1 :], trail.marks[-LATEST_TICKS - 1 :]
     colour = picture.palette.back_move
     around = picture.to_pixels(1) if picture.zoom >= CASED_FROM_PX else 0
-    for extra, ink in ((2 * around, marks.casing_colour_for(picture.palette, colour)), (0, colour)):
-        strokes.stroke_recent_back_moves(picture.frame, cells, recent_marks, width, extra, pack_colour(ink), 0.0)
+    for extra, ink in ((2 * around, marker_shapes.casing_colour_for(picture.palette, colour)), (0, colour)):
+        strokes.stroke_recent_back_moves(picture.viewport, cells, recent_marks, width, extra, pack_colour(ink), 0.0)
 
 
 def _chevron_arm_length(picture: MapPainter) -> float:
@@ -60,7 +68,7 @@ def _chevron_arm_length(picture: MapPainter) -> float:
 
 def draw_swatch(swatch: Swatch) -> None:
     """Draw two back-moves to the left, like those on the map, but in the middle of the swatch."""
-    frame = swatch.frame._replace(top=swatch.frame.top - strokes.BACK_MOVE_OFFSET)
+    frame = swatch.viewport._replace(top=swatch.viewport.top - strokes.BACK_MOVE_OFFSET)
     directions, listed_directions = np.full(2, _BACK_MOVE_TO_THE_LEFT, np.uint8), np.zeros(STRIP.size, np.uint16)
     width, arm = swatch.to_pixels(2), float(swatch.to_pixels(3))
     for extra, colour in swatch.strokes_with_casing(swatch.palette.back_move):
@@ -70,7 +78,7 @@ def draw_swatch(swatch: Swatch) -> None:
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     """Yield SVG paths with an arrow for each straight run of back-moves, shifted to the right of its direction."""
     parts = []
-    aside, arm = 0.28, max(0.22, 2.2 * drawing.line)
+    aside, arm = 0.28, max(0.22, 2.2 * drawing.line_width)
     for (ax, ay), (bx, by) in straight_back_move_runs(drawing.trail, drawing.width):
         wx, wy = direction_between((ax, ay), (bx, by))
         length = (wx * wx + wy * wy) ** 0.5
@@ -116,11 +124,11 @@ def direction_between(a: Point, b: Point) -> Point:
 LAYER = Layer(
     key="back_moves",
     name="Back-moves",
-    place=7,
-    depth=120,
-    legend="moves back along parents, drawn next to the outward path; chevrons show their direction",
+    list_position=7,
+    drawing_depth=120,
+    legend_text="moves back along parents, drawn next to the outward path; chevrons show their direction",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=lambda drawing: drawing.line_swatch(drawing.palette.back_move, data="M2 .5H.1M.5 .2L.1 .5L.5 .8"),
 )

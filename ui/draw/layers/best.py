@@ -10,8 +10,8 @@ from ui.draw.swatch import Swatch
 
 
 def draw(picture: MapPainter) -> None:
-    if picture.walker is not None and picture.walker.agent.best >= 0:
-        picture.draw_marker_in_cell("best", picture.walker.agent.best)
+    if picture.walker_view is not None and picture.walker_view.agent.best >= 0:
+        picture.draw_marker_in_cell("best", picture.walker_view.agent.best)
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -19,8 +19,8 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    if drawing.agent.best >= 0:
-        x, y = drawing.xy(drawing.agent.best)
+    if drawing.agent_view.best >= 0:
+        x, y = drawing.point_of_cell(drawing.agent_view.best)
         r, colour = drawing.marker_radius * 0.8, drawing.palette.best
         data = (
             f"M{short_decimal_text(x - r)} {y}L{x} {short_decimal_text(y - r)}L{short_decimal_text(x + r)} {y}L{x} "
@@ -38,11 +38,11 @@ def svg_swatch(drawing: SvgPainter) -> str:
 LAYER = Layer(
     key="best",
     name="Best open cell",
-    place=9,
-    depth=210,
-    legend="the cell that the search would expand next",
+    list_position=9,
+    drawing_depth=210,
+    legend_text="the cell that the search would expand next",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
 )

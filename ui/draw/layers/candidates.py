@@ -38,28 +38,28 @@ def ends_of_failed_climb(agent: AgentView, goal: int, verdict: str, cells: Cells
 
 
 def draw(picture: MapPainter) -> None:
-    if picture.walker is None:
+    if picture.walker_view is None:
         return
-    agent, palette, frame = picture.walker.agent, picture.palette, picture.frame
+    agent, palette, frame = picture.walker_view.agent, picture.palette, picture.viewport
     refused, accepted = pack_colour(palette.tracing), pack_colour(palette.agent)
     for verdict, cells in tried_records(agent):
         if verdict == ACCEPTED:
             strokes.stroke_cell_path(frame, cells, picture.to_pixels(3), accepted)
             continue
-        climb = ends_of_failed_climb(agent, picture.walker.goal, verdict, cells)
+        climb = ends_of_failed_climb(agent, picture.walker_view.goal, verdict, cells)
         strokes.stroke_cell_path(frame, cells, picture.to_pixels(1), refused)
         strokes.dash_cell_path(frame, climb, picture.to_pixels(1), refused, picture.to_pixels(2), picture.to_pixels(4))
         picture.draw_marker_in_cell("refused", int(climb[1]))
 
 
 def draw_swatch(swatch: Swatch) -> None:
-    strokes.stroke_cell_path(swatch.frame, STRIP, swatch.to_pixels(1), pack_colour(swatch.palette.tracing))
+    strokes.stroke_cell_path(swatch.viewport, STRIP, swatch.to_pixels(1), pack_colour(swatch.palette.tracing))
     swatch.draw_markers("refused")
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    palette, line = drawing.palette, drawing.line
-    for verdict, cells in tried_records(drawing.agent):
+    palette, line = drawing.palette, drawing.line_width
+    for verdict, cells in tried_records(drawing.agent_view):
         is_accepted = verdict == ACCEPTED
         colour, width = (
             hex_code_of_colour(palette.agent if is_accepted else palette.tracing),
@@ -67,7 +67,7 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
         )
         yield f'<path stroke="{colour}" stroke-width="{width}" d="{_svg_line_through_cells(drawing, cells)}"/>'
         if not is_accepted:
-            climb = ends_of_failed_climb(drawing.agent, drawing.view.goal, verdict, cells)
+            climb = ends_of_failed_climb(drawing.agent_view, drawing.walker_view.goal, verdict, cells)
             dashes = f'stroke-dasharray="{short_decimal_text(line)} {short_decimal_text(2 * line)}"'
             yield (
                 f'<path stroke="{colour}" stroke-width="{width}" {dashes} d="{_svg_line_through_cells(drawing, climb)}'
@@ -84,7 +84,7 @@ def _svg_line_through_cells(drawing: SvgPainter, cells: Cells) -> str:
 
 
 def _svg_cross_path(drawing: SvgPainter, cell: int) -> str:
-    (x, y), r = drawing.xy(cell), 0.6 * drawing.marker_radius
+    (x, y), r = drawing.point_of_cell(cell), 0.6 * drawing.marker_radius
     return (
         f"M{short_decimal_text(x - r)} {short_decimal_text(y - r)}L{short_decimal_text(x + r)} "
         f"{short_decimal_text(y + r)}M"
@@ -94,19 +94,19 @@ def _svg_cross_path(drawing: SvgPainter, cell: int) -> str:
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    return drawing.line_swatch(drawing.palette.tracing, ".1") if drawing.agent.candidates else ""
+    return drawing.line_swatch(drawing.palette.tracing, ".1") if drawing.agent_view.candidates else ""
 
 
 LAYER = Layer(
     key="candidates",
     name="Candidates",
-    place=19,
-    depth=102,
-    legend="records that were tried: the accepted one in bold, others with a cross at the cell not reached",
+    list_position=19,
+    drawing_depth=102,
+    legend_text="records that were tried: the accepted one in bold, others with a cross at the cell not reached",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
     is_agent_specific=True,
-    is_on=False,
+    is_on_by_default=False,
 )

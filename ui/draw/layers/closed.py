@@ -14,30 +14,30 @@ from ui.draw.theme import pack_colour
 def draw(picture: MapPainter) -> None:
     if picture.has_cell_symbols and not picture.has_heat:
         edge = pack_colour(closed_edge_colour(picture.palette))
-        paint.paint_cell_frames(picture.frame, picture.cells.flags, cell_flags.CLOSED, edge)
+        paint.paint_cell_frames(picture.viewport, picture.cells.flags, cell_flags.CLOSED, edge)
 
 
 def draw_swatch(swatch: Swatch) -> None:
     swatch.fill_with_cell_colours(cell_flags.FREE | cell_flags.CLOSED)
-    paint.paint_outline(
-        swatch.frame, 0, 0, swatch.width, swatch.height, pack_colour(closed_edge_colour(swatch.palette))
+    paint.paint_rect_outline(
+        swatch.viewport, 0, 0, swatch.width, swatch.height, pack_colour(closed_edge_colour(swatch.palette))
     )
 
 
 def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.cell_fill_elements(drawing.flags & cell_flags.CLOSED != 0, drawing.palette.closed)
+    return drawing.cell_fill_elements(drawing.flags_by_cell & cell_flags.CLOSED != 0, drawing.palette.closed)
 
 
 LAYER = Layer(
     key="closed",
     name="Closed",
-    place=2,
-    depth=30,
-    legend="cells that the current search has expanded",
+    list_position=2,
+    drawing_depth=30,
+    legend_text="cells that the current search has expanded",
     filled_flags=cell_flags.CLOSED,
     is_replaced_by_heat=True,
     draw=draw,
-    swatch=draw_swatch,
-    svg_fill=svg_fill_elements,
+    draw_swatch=draw_swatch,
+    svg_fill_elements=svg_fill_elements,
     svg_swatch=lambda drawing: drawing.box_swatch(drawing.palette.closed),
 )

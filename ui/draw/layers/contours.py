@@ -50,52 +50,55 @@ def contour_labels(contours: Limits) -> list[tuple[str, int]]:
 
 
 def draw(picture: MapPainter) -> None:
-    contours = picture.walker.agent.contours if picture.walker else None
+    contours = picture.walker_view.agent.contours if picture.walker_view else None
     if contours is None:
         return
     grid, colour = picture.snapshot.grid, contour_colour(picture.palette)
-    strokes.stroke_graph(
-        picture.frame, *contour_lines(contours, grid.free, grid.width), picture.to_pixels(1), pack_colour(colour)
+    strokes.stroke_graph_arcs(
+        picture.viewport,
+        *contour_lines(contours, grid.free_mask, grid.width),
+        picture.to_pixels(1),
+        pack_colour(colour),
     )
     if picture.zoom >= NUMBERS_FROM_PX:
         picture.write_texts(contour_labels(contours), NUMBER_SIZE, colour)
 
 
 def draw_swatch(swatch: Swatch) -> None:
-    strokes.stroke_cell_path(swatch.frame, STRIP, swatch.to_pixels(1), pack_colour(contour_colour(swatch.palette)))
+    strokes.stroke_cell_path(swatch.viewport, STRIP, swatch.to_pixels(1), pack_colour(contour_colour(swatch.palette)))
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    contours, grid = drawing.agent.contours, drawing.snapshot.grid
+    contours, grid = drawing.agent_view.contours, drawing.snapshot.grid
     if contours is None:
         return
-    x, y, arcs = contour_lines(contours, grid.free, grid.width)
+    x, y, arcs = contour_lines(contours, grid.free_mask, grid.width)
     colour = hex_code_of_colour(contour_colour(drawing.palette))
     data = "".join(
         f"M{short_decimal_text(x[u])} {short_decimal_text(y[u])}L{short_decimal_text(x[v])} {short_decimal_text(y[v])}"
         for u, v in arcs.tolist()
     )
-    yield f'<path stroke="{colour}" stroke-width="{short_decimal_text(0.4 * drawing.line)}" d="{data}"/>'
+    yield f'<path stroke="{colour}" stroke-width="{short_decimal_text(0.4 * drawing.line_width)}" d="{data}"/>'
     size = short_decimal_text(1.8 * drawing.marker_radius)
     for text, cell in contour_labels(contours):
-        left, top = drawing.xy(cell)
+        left, top = drawing.point_of_cell(cell)
         yield f'<text x="{left}" y="{top}" font-size="{size}" fill="{colour}" stroke="none">{text}</text>'
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
     colour = contour_colour(drawing.palette)
-    return drawing.line_swatch(colour, ".08") if drawing.agent.contours is not None else ""
+    return drawing.line_swatch(colour, ".08") if drawing.agent_view.contours is not None else ""
 
 
 LAYER = Layer(
     key="contours",
     name="Contours",
-    place=22,
-    depth=103,
-    legend="lines around the cells first entered under each limit on f, with that limit (IDA*)",
+    list_position=22,
+    drawing_depth=103,
+    legend_text="lines around the cells first entered under each limit on f, with that limit (IDA*)",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
     is_agent_specific=True,
 )

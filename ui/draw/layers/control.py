@@ -46,7 +46,7 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    r, width = 0.8 * drawing.marker_radius, short_decimal_text(0.6 * drawing.line)
+    r, width = 0.8 * drawing.marker_radius, short_decimal_text(0.6 * drawing.line_width)
     for x, y in drawing.points_of_cells(cells_with_event(drawing.trail, log.CAP_HIT)):
         style = f'fill="none" stroke="{hex_code_of_colour(drawing.palette.arrived)}" stroke-width="{width}"'
         yield (
@@ -72,12 +72,14 @@ def svg_swatch(drawing: SvgPainter) -> str:
 LAYER = Layer(
     key="control",
     name="Cap hits, re-entries",
-    place=20,
-    depth=207,
-    legend="square: lookahead or hill climb reached its limit; ring: the agent came back here and dropped its subgoal",
+    list_position=20,
+    drawing_depth=207,
+    legend_text=(
+        "square: lookahead or hill climb reached its limit; ring: the agent came back here and dropped its subgoal"
+    ),
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
     is_agent_specific=True,
 )

@@ -14,19 +14,19 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.cell_fill_elements(drawing.flags & cell_flags.DETOUR != 0, detour_colour(drawing.palette))
+    return drawing.cell_fill_elements(drawing.flags_by_cell & cell_flags.DETOUR != 0, detour_colour(drawing.palette))
 
 
 LAYER = Layer(
     key="detour",
     name="Shortcut search",
-    place=13,
-    depth=35,
-    legend="TBA*'s search for a shortcut from the path to the agent",
+    list_position=13,
+    drawing_depth=35,
+    legend_text="TBA*'s search for a shortcut from the path to the agent",
     filled_flags=cell_flags.DETOUR,
     is_replaced_by_heat=True,
-    swatch=draw_swatch,
-    svg_fill=svg_fill_elements,
+    draw_swatch=draw_swatch,
+    svg_fill_elements=svg_fill_elements,
     svg_swatch=lambda drawing: drawing.box_swatch(detour_colour(drawing.palette)),
     is_agent_specific=True,
 )

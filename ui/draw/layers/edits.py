@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.world_view import WorldSnapshot
-from ui.draw import marks
+from ui.draw import marker_shapes
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
@@ -29,7 +29,7 @@ class EditMarks:
 
     cells: npt.NDArray[np.int32]
     is_blocked: npt.NDArray[np.bool_]
-    age: npt.NDArray[np.float64]  # time since the edit, from 0 (this tick) to 1 (the mark disappears)
+    age_shares: npt.NDArray[np.float64]  # time since the edit, from 0 (this tick) to 1 (the mark disappears)
 
     @classmethod
     def from_edits(cls, edits: Edits, snapshot: WorldSnapshot, spacing: int) -> "EditMarks":
@@ -46,35 +46,35 @@ class EditMarks:
 
 def edit_marks_of(picture: MapPainter) -> EditMarks:
     """Return the marks of edited cells to draw, cached for all panels that show the same edits."""
-    edits, snapshot = picture.extras.edits, picture.snapshot
+    edits, snapshot = picture.transient_content.recent_edits, picture.snapshot
     spacing = 1 if picture.has_cell_symbols else ceil(picture.to_pixels(MIN_SPACING) / picture.zoom)
     key = (id(edits), len(edits), snapshot.tick, snapshot.grid.version, spacing)
-    cached: tuple[tuple[int, ...], EditMarks] | None = picture.scratch.layer_caches.get("edits")
+    cached: tuple[tuple[int, ...], EditMarks] | None = picture.paint_buffers.layer_caches.get("edits")
     if cached is None or cached[0] != key:
-        cached = picture.scratch.layer_caches["edits"] = (key, EditMarks.from_edits(edits, snapshot, spacing))
+        cached = picture.paint_buffers.layer_caches["edits"] = (key, EditMarks.from_edits(edits, snapshot, spacing))
     return cached[1]
 
 
 def draw(picture: MapPainter) -> None:
-    if not picture.extras.edits:
+    if not picture.transient_content.recent_edits:
         return
     marked, palette = edit_marks_of(picture), picture.palette
-    cells = (picture.frame, marked.cells, marked.is_blocked)
+    cells = (picture.viewport, marked.cells, marked.is_blocked)
     if picture.has_cell_symbols:
-        reach, width = (0.3 - 0.2 * marked.age) * picture.zoom, picture.to_pixels(1 if picture.zoom < 16 else 2)
+        reach, width = (0.3 - 0.2 * marked.age_shares) * picture.zoom, picture.to_pixels(1 if picture.zoom < 16 else 2)
         strokes.stroke_edit_marks(*cells, reach, width, pack_colour(palette.text))
         return
     reach, width = np.full(marked.cells.size, 2.0 * picture.ui_scale), picture.to_pixels(1)
-    walls = (picture.frame, marked.cells[marked.is_blocked], marked.is_blocked[marked.is_blocked])
+    walls = (picture.viewport, marked.cells[marked.is_blocked], marked.is_blocked[marked.is_blocked])
     # Only marks of blocked cells have a casing, because a casing around a freed cell would look like a wall.
-    casing = pack_colour(marks.casing_colour_for(palette, palette.text))
+    casing = pack_colour(marker_shapes.casing_colour_for(palette, palette.text))
     strokes.stroke_edit_marks(*walls, reach, width + 2 * picture.to_pixels(1), casing)
     strokes.stroke_edit_marks(*cells, reach, width, pack_colour(palette.text))
 
 
 def draw_swatch(swatch: Swatch) -> None:
     half = swatch.width // 2
-    swatch.wall(0, half)
+    swatch.draw_wall(0, half)
     reach = np.full(2, min(swatch.height, half) * 0.3)
     colour = pack_colour(swatch.palette.text)
     strokes.stroke_edit_marks(
@@ -84,8 +84,8 @@ def draw_swatch(swatch: Swatch) -> None:
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     crosses, squares = [], []
-    for cell, (_, is_blocked) in drawing.edits.items():
-        x, y = drawing.xy(cell)
+    for cell, (_, is_blocked) in drawing.recent_edits.items():
+        x, y = drawing.point_of_cell(cell)
         if is_blocked:
             crosses.append(f"M{short_decimal_text(x - 0.3)} {short_decimal_text(y - 0.3)}l.6 .6m-.6 0l.6-.6")
         else:
@@ -102,12 +102,12 @@ def svg_swatch(drawing: SvgPainter) -> str:
 LAYER = Layer(
     key="edits",
     name="Edits",
-    place=10,
-    depth=200,
-    legend="cells that were blocked (x) or freed (dotted) during the run",
+    list_position=10,
+    drawing_depth=200,
+    legend_text="cells that were blocked (x) or freed (dotted) during the run",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
     is_for_single_agent=False,
 )

@@ -13,13 +13,15 @@ from ui.draw.theme import RED
 
 
 def draw(picture: MapPainter) -> None:
-    walker, snapshot = picture.walker, picture.snapshot
+    walker, snapshot = picture.walker_view, picture.snapshot
     start, goal = (snapshot.start, snapshot.goal) if walker is None else (walker.start, walker.goal)
     if walker is None and picture.crowd is not None:
-        start, goal = picture.crowd.ends((start, goal))
-    dragged_marker = picture.extras.dragged_marker
+        start, goal = picture.crowd.drawn_start_and_goal((start, goal))
+    dragged_marker = picture.transient_content.dragged_marker
     if dragged_marker is not None:
-        start, goal = (dragged_marker.cell, goal) if dragged_marker.kind == "start" else (start, dragged_marker.cell)
+        start, goal = (
+            (dragged_marker.cell, goal) if dragged_marker.marker_name == "start" else (start, dragged_marker.cell)
+        )
         if dragged_marker.is_refused:
             picture.tint_cells(np.array([dragged_marker.cell], np.int32), RED, 230)
     for kind, cell in (("start", start), ("goal", goal)):
@@ -36,14 +38,14 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    start, goal = drawing.view.start, drawing.view.goal
+    start, goal = drawing.walker_view.start, drawing.walker_view.goal
     if not drawing.has_shown_agent and drawing.crowd is not None:
-        start, goal = drawing.crowd.ends((start, goal))
+        start, goal = drawing.crowd.drawn_start_and_goal((start, goal))
     ink, around = hex_code_of_colour(drawing.palette.path), drawing.casing_colour(drawing.palette.path)
-    (sx, sy), (gx, gy) = drawing.xy(start), drawing.xy(goal)
+    (sx, sy), (gx, gy) = drawing.point_of_cell(start), drawing.point_of_cell(goal)
     size = drawing.marker_radius
     for colour, width in ((around, 2.4), (ink, 1.2)):
-        stroke = f'stroke="{colour}" stroke-width="{short_decimal_text(width * drawing.line)}"'
+        stroke = f'stroke="{colour}" stroke-width="{short_decimal_text(width * drawing.line_width)}"'
         if start >= 0:
             yield f"<rect {rect_attributes(sx - size, sy - size, 2 * size, 2 * size)} {stroke}/>"
         if goal >= 0:
@@ -55,11 +57,11 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
 LAYER = Layer(
     key="ends",
     name="Start and goal",
-    place=11,
-    depth=220,
-    legend="start: square; goal: ring with a dot; an arrow points to a goal out of view",
+    list_position=11,
+    drawing_depth=220,
+    legend_text="start: square; goal: ring with a dot; an arrow points to a goal out of view",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     is_for_single_agent=False,
 )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sim.kernels.octile import DX, DY, NO_DIRECTION
 from ui.draw import masks
 from ui.draw.kernels import paint
-from ui.draw.kernels.flow import stamp_flow
+from ui.draw.kernels.parent_arrows import stamp_parent_arrows
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
 from ui.draw.svg_painter import SvgPainter
@@ -24,11 +24,13 @@ SHARE, LENGTH = 0.9, 0.6
 
 
 def draw(picture: MapPainter) -> None:
-    search = picture.walker.agent.search if picture.walker else None
+    search = picture.walker_view.agent.search if picture.walker_view else None
     if search is None or picture.zoom < FROM_PX:
         return
     arrows = parent_arrow_masks(max(5, round(picture.zoom * SHARE)) | 1)
-    stamp_flow(picture.frame, search.nodes, int(search.control[0].search), arrows, pack_colour(picture.palette.tree))
+    stamp_parent_arrows(
+        picture.viewport, search.nodes, int(search.control[0].search), arrows, pack_colour(picture.palette.tree)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -43,17 +45,17 @@ def parent_arrow_masks(size: int) -> npt.NDArray[np.uint8]:
 def draw_swatch(swatch: Swatch) -> None:
     size = min(swatch.height, swatch.width) * 3 // 4 | 1
     x, y = round((swatch.width - size) / 2), round((swatch.height - size) / 2)
-    paint.stamp_mask(swatch.frame, parent_arrow_masks(size)[1], x, y, pack_colour(swatch.palette.tree))
+    paint.stamp_mask(swatch.viewport, parent_arrow_masks(size)[1], x, y, pack_colour(swatch.palette.tree))
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    search = drawing.agent.search
+    search = drawing.agent_view.search
     if search is None:
         return
     nodes, number = search.nodes, int(search.control[0]["search"])
     parts = []
     for cell in np.flatnonzero((nodes["search"] == number) & (nodes["came"] != NO_DIRECTION)).tolist():
-        x, y = drawing.xy(cell)
+        x, y = drawing.point_of_cell(cell)
         direction = int(nodes[cell]["came"])
         dx, dy = -float(DX[direction]), -float(DY[direction])
         length = (dx * dx + dy * dy) ** 0.5
@@ -76,12 +78,12 @@ def svg_swatch(drawing: SvgPainter) -> str:
 LAYER = Layer(
     key="flow",
     name="Flow arrows",
-    place=21,
-    depth=45,
-    legend="an arrow in each known cell, towards the cell it was reached from",
+    list_position=21,
+    drawing_depth=45,
+    legend_text="an arrow in each known cell, towards the cell it was reached from",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
-    is_on=False,
+    is_on_by_default=False,
 )

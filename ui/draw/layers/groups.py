@@ -24,10 +24,10 @@ FILLED = ("dead",)
 
 
 def draw(picture: MapPainter) -> None:
-    if picture.walker is None:
+    if picture.walker_view is None:
         return
     colours = group_colours(picture.palette)
-    for name, cells in picture.walker.agent.groups.items():
+    for name, cells in picture.walker_view.agent.groups.items():
         if not cells.size:
             continue
         if is_group_tinted(name, picture.has_cell_symbols, picture.has_heat):
@@ -53,19 +53,19 @@ def draw_group_sample(swatch: Swatch, name: str, left: int, right: int) -> None:
     swatch.fill_columns(left, right, pack_colour(ground))
     for inset in range(swatch.to_pixels(1), swatch.to_pixels(3)):
         box = (left + inset, inset, right - inset, swatch.height - inset)
-        paint.paint_outline(swatch.frame, *box, pack_colour(colour))
+        paint.paint_rect_outline(swatch.viewport, *box, pack_colour(colour))
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     colours = group_colours(drawing.palette)
-    for name, cells in drawing.agent.groups.items():
-        mask = np.zeros(drawing.flags.size, np.bool_)
+    for name, cells in drawing.agent_view.groups.items():
+        mask = np.zeros(drawing.flags_by_cell.size, np.bool_)
         mask[cells] = True
         yield from drawing.cell_tint_elements(mask, colours[name])
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    if not drawing.agent.groups:
+    if not drawing.agent_view.groups:
         return ""
     palette = drawing.palette
     tint = f'fill="{hex_code_of_colour(palette.agent)}" fill-opacity="{short_decimal_text(TINT)}"'
@@ -75,12 +75,12 @@ def svg_swatch(drawing: SvgPainter) -> str:
 LAYER = Layer(
     key="groups",
     name="Agent's marks",
-    place=14,
-    depth=36,
-    legend="groups of cells: local search space, queue, dead, redundant, inconsistent, corridor, new contour",
+    list_position=14,
+    drawing_depth=36,
+    legend_text="groups of cells: local search space, queue, dead, redundant, inconsistent, corridor, new contour",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
     is_agent_specific=True,
 )

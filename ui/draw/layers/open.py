@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ui.draw import marks
+from ui.draw import marker_shapes
 from ui.draw.kernels import cell_flags, paint
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
@@ -18,34 +18,34 @@ def are_open_cells_filled(picture: MapPainter) -> bool:
 
 def draw(picture: MapPainter) -> None:
     if picture.has_cell_symbols and not picture.has_heat:
-        mask = marks.open_cell_mask(int(picture.zoom))
+        mask = marker_shapes.open_cell_mask(int(picture.zoom))
         paint.paint_cell_symbols(
-            picture.frame, picture.cells.flags, cell_flags.OPEN, mask, pack_colour(picture.palette.open)
+            picture.viewport, picture.cells.flags, cell_flags.OPEN, mask, pack_colour(picture.palette.open)
         )
 
 
 def draw_swatch(swatch: Swatch) -> None:
-    mask = marks.open_cell_mask(max(12, min(swatch.height, 18 * swatch.to_pixels(1))))
+    mask = marker_shapes.open_cell_mask(max(12, min(swatch.height, 18 * swatch.to_pixels(1))))
     size = mask.shape[0]
     x, y = (swatch.width - size) // 2, (swatch.height - size) // 2
-    paint.stamp_mask(swatch.frame, mask, x, y, pack_colour(swatch.palette.open))
+    paint.stamp_mask(swatch.viewport, mask, x, y, pack_colour(swatch.palette.open))
 
 
 def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
-    return drawing.cell_fill_elements(drawing.flags & cell_flags.OPEN != 0, drawing.palette.open)
+    return drawing.cell_fill_elements(drawing.flags_by_cell & cell_flags.OPEN != 0, drawing.palette.open)
 
 
 LAYER = Layer(
     key="open",
     name="Open frontier",
-    place=3,
-    depth=40,
-    legend="cells generated but not yet expanded",
+    list_position=3,
+    drawing_depth=40,
+    legend_text="cells generated but not yet expanded",
     filled_flags=cell_flags.OPEN,
     is_replaced_by_heat=True,
     is_filled=are_open_cells_filled,
     draw=draw,
-    swatch=draw_swatch,
-    svg_fill=svg_fill_elements,
+    draw_swatch=draw_swatch,
+    svg_fill_elements=svg_fill_elements,
     svg_swatch=lambda drawing: drawing.box_swatch(drawing.palette.open),
 )

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from sim.agent_api import AgentView
 from sim.kernels.records import ProblemRecords
-from sim.prepared import PreparedData
-from sim.records import RECORDS
+from sim.prepared_data import PreparedData
+from sim.problem_records import RECORDS_KIND
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
 from ui.draw.map_painter import MapPainter
@@ -23,7 +23,7 @@ Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.i
 
 def records_of_agent(agent: AgentView) -> PreparedData | None:
     """Return the database of solved problems (records) of an agent; None if the agent has no such database."""
-    return next((data for data in agent.prepared if data.kind == RECORDS), None)
+    return next((data for data in agent.prepared if data.kind == RECORDS_KIND), None)
 
 
 def cells_of_record(records: PreparedData, record: int) -> npt.NDArray[np.int32]:
@@ -45,19 +45,19 @@ def lines_of_records(records: PreparedData, width: int) -> Lines:
 
 
 def draw(picture: MapPainter) -> None:
-    records = records_of_agent(picture.walker.agent) if picture.walker else None
+    records = records_of_agent(picture.walker_view.agent) if picture.walker_view else None
     if records is None:
         return
     lines = lines_of_records(records, picture.snapshot.grid.width)
-    strokes.stroke_graph(picture.frame, *lines, picture.to_pixels(1), pack_colour(picture.palette.dim))
+    strokes.stroke_graph_arcs(picture.viewport, *lines, picture.to_pixels(1), pack_colour(picture.palette.dim))
 
 
 def draw_swatch(swatch: Swatch) -> None:
-    strokes.stroke_cell_path(swatch.frame, STRIP, swatch.to_pixels(1), pack_colour(swatch.palette.dim))
+    strokes.stroke_cell_path(swatch.viewport, STRIP, swatch.to_pixels(1), pack_colour(swatch.palette.dim))
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    records = records_of_agent(drawing.agent)
+    records = records_of_agent(drawing.agent_view)
     if records is None:
         return
     x, y, arcs = lines_of_records(records, drawing.width)
@@ -67,25 +67,25 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
     )
     yield (
         f'<path stroke="{hex_code_of_colour(drawing.palette.dim)}" stroke-width="'
-        f'{short_decimal_text(0.4 * drawing.line)}" d="{data}'
+        f'{short_decimal_text(0.4 * drawing.line_width)}" d="{data}'
         '"/>'
     )
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    return drawing.line_swatch(drawing.palette.dim, ".08") if records_of_agent(drawing.agent) else ""
+    return drawing.line_swatch(drawing.palette.dim, ".08") if records_of_agent(drawing.agent_view) else ""
 
 
 LAYER = Layer(
     key="records",
     name="Records",
-    place=18,
-    depth=101,
-    legend="problems solved before the run, each from its start via its subgoals to its goal",
+    list_position=18,
+    drawing_depth=101,
+    legend_text="problems solved before the run, each from its start via its subgoals to its goal",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
     is_agent_specific=True,
-    is_on=False,
+    is_on_by_default=False,
 )

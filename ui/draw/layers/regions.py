@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sim.abstraction import ABSTRACTION, RegionMap, region_map
+from sim.abstraction import ABSTRACTION_KIND, RegionMap, region_map
 from sim.agent_api import AgentView
 from ui.draw.kernels import strokes
 from ui.draw.layer import Layer
@@ -24,12 +24,16 @@ ARCS_FROM_PX = 2.0  # smallest side of a cell, in pixels, at which lines between
 
 def regions_at_level(agent: AgentView, level: int) -> RegionMap | None:
     """Return the regions of one level of the agent's abstraction; level 0 means the level that the agent uses."""
-    abstraction = next((data for data in agent.prepared if data.kind == ABSTRACTION), None)
+    abstraction = next((data for data in agent.prepared if data.kind == ABSTRACTION_KIND), None)
     return region_map(abstraction, level) if level and abstraction is not None else agent.regions
 
 
 def draw(picture: MapPainter) -> None:
-    regions = regions_at_level(picture.walker.agent, picture.extras.region_level) if picture.walker else None
+    regions = (
+        regions_at_level(picture.walker_view.agent, picture.transient_content.region_level)
+        if picture.walker_view
+        else None
+    )
     if regions is None:
         return
     colours = region_colours(picture.palette)
@@ -37,7 +41,9 @@ def draw(picture: MapPainter) -> None:
         picture.tint_cells(cells, colours[number % len(colours)], ALPHA)
     if picture.zoom >= ARCS_FROM_PX:
         colour = pack_colour(picture.palette.dim)
-        strokes.stroke_graph(picture.frame, regions.x, regions.y, regions.arcs, picture.to_pixels(1), colour)
+        strokes.stroke_graph_arcs(
+            picture.viewport, regions.x, regions.y, regions.neighbour_pairs, picture.to_pixels(1), colour
+        )
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -49,15 +55,15 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    regions = regions_at_level(drawing.agent, drawing.layers.region_level)
+    regions = regions_at_level(drawing.agent_view, drawing.layer_state.region_level)
     if regions is None:
         return
     colours = region_colours(drawing.palette)
     for number, cells in enumerate(regions.cells):
-        mask = np.zeros(drawing.flags.size, np.bool_)
+        mask = np.zeros(drawing.flags_by_cell.size, np.bool_)
         mask[cells] = True
         yield from drawing.cell_tint_elements(mask, colours[number % len(colours)])
-    colour, width = hex_code_of_colour(drawing.palette.dim), short_decimal_text(0.4 * drawing.line)
+    colour, width = hex_code_of_colour(drawing.palette.dim), short_decimal_text(0.4 * drawing.line_width)
     yield f'<path stroke="{colour}" stroke-width="{width}" d="{_svg_arcs_path(regions)}"/>'
 
 
@@ -66,12 +72,12 @@ def _svg_arcs_path(regions: RegionMap) -> str:
     x, y = regions.x, regions.y
     return "".join(
         f"M{short_decimal_text(x[u])} {short_decimal_text(y[u])}L{short_decimal_text(x[v])} {short_decimal_text(y[v])}"
-        for u, v in regions.arcs.tolist()
+        for u, v in regions.neighbour_pairs.tolist()
     )
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    if drawing.agent.regions is None:
+    if drawing.agent_view.regions is None:
         return ""
     colours = region_colours(drawing.palette)
     boxes = (
@@ -84,13 +90,13 @@ def svg_swatch(drawing: SvgPainter) -> str:
 LAYER = Layer(
     key="regions",
     name="Regions",
-    place=16,
-    depth=15,
-    legend="regions of one level of the agent's abstraction, with lines between neighbours",
+    list_position=16,
+    drawing_depth=15,
+    legend_text="regions of one level of the agent's abstraction, with lines between neighbours",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
     is_agent_specific=True,
-    is_on=False,
+    is_on_by_default=False,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ui.draw import marks
+from ui.draw import marker_shapes
 from ui.draw.kernels import cell_flags, paint
 from ui.draw.layer import Layer
 from ui.draw.map_colours import texture_colours
@@ -13,11 +13,11 @@ from ui.draw.theme import pack_colour
 
 
 def draw(picture: MapPainter) -> None:
-    if picture.zoom < marks.TEXTURES_FROM_PX:
+    if picture.zoom < marker_shapes.TEXTURES_FROM_PX:
         return
-    masks = marks.texture_masks(int(picture.zoom))
+    masks = marker_shapes.texture_masks(int(picture.zoom))
     colours = tuple(pack_colour(colour) for colour in texture_colours(picture.palette))
-    paint.paint_textures(picture.frame, picture.cells.flags, masks, colours)
+    paint.paint_terrain_textures(picture.viewport, picture.cells.flags, masks, colours)
 
 
 def draw_swatch(swatch: Swatch) -> None:
@@ -32,19 +32,19 @@ def svg_fill_elements(drawing: SvgPainter) -> Iterable[str]:
         (cell_flags.TREES, palette.trees),
     )
     for bit, colour in flags_and_colours:
-        yield from drawing.cell_fill_elements(drawing.flags & bit != 0, colour)
+        yield from drawing.cell_fill_elements(drawing.flags_by_cell & bit != 0, colour)
 
 
 LAYER = Layer(
     key="terrain",
     name="Terrain",
-    place=1,
-    depth=28,
-    legend="walls, trees, swamp and water; off: free and blocked only",
+    list_position=1,
+    drawing_depth=28,
+    legend_text="walls, trees, swamp and water; off: free and blocked only",
     filled_flags=cell_flags.TREES | cell_flags.SWAMP | cell_flags.WATER,
     draw=draw,
-    swatch=draw_swatch,
-    svg_fill=svg_fill_elements,
+    draw_swatch=draw_swatch,
+    svg_fill_elements=svg_fill_elements,
     is_in_legend=False,
     is_explained=False,
     is_for_single_agent=False,

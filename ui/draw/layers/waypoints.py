@@ -16,13 +16,18 @@ NUMBER_SIZE = 12  # font size of the numbers of subgoals, in design units
 
 
 def draw(picture: MapPainter) -> None:
-    if picture.walker is None or not picture.walker.agent.waypoints.size:
+    if picture.walker_view is None or not picture.walker_view.agent.waypoints.size:
         return
-    points = picture.walker.agent.waypoints
-    route = np.concatenate([[picture.walker.position], points]).astype(np.int32)
+    points = picture.walker_view.agent.waypoints
+    route = np.concatenate([[picture.walker_view.position], points]).astype(np.int32)
     for extra_width, colour in picture.strokes_with_casing(picture.palette.best):
         strokes.dash_cell_path(
-            picture.frame, route, picture.to_pixels(1) + extra_width, colour, picture.to_pixels(5), picture.to_pixels(4)
+            picture.viewport,
+            route,
+            picture.to_pixels(1) + extra_width,
+            colour,
+            picture.to_pixels(5),
+            picture.to_pixels(4),
         )
     for cell in points[1:].tolist():
         picture.draw_marker_in_cell("waypoint", cell)
@@ -34,7 +39,7 @@ def draw(picture: MapPainter) -> None:
 
 def draw_swatch(swatch: Swatch) -> None:
     strokes.dash_cell_path(
-        swatch.frame,
+        swatch.viewport,
         STRIP,
         swatch.to_pixels(1),
         pack_colour(swatch.palette.best),
@@ -45,11 +50,14 @@ def draw_swatch(swatch: Swatch) -> None:
 
 
 def svg_elements(drawing: SvgPainter) -> Iterable[str]:
-    points = drawing.agent.waypoints
+    points = drawing.agent_view.waypoints
     if not points.size:
         return
-    colour, width = hex_code_of_colour(drawing.palette.best), short_decimal_text(0.5 * drawing.line)
-    route = [drawing.xy(drawing.view.position), *(drawing.xy(cell) for cell in points.tolist())]
+    colour, width = hex_code_of_colour(drawing.palette.best), short_decimal_text(0.5 * drawing.line_width)
+    route = [
+        drawing.point_of_cell(drawing.walker_view.position),
+        *(drawing.point_of_cell(cell) for cell in points.tolist()),
+    ]
     data = "M" + "L".join(f"{x} {y}" for x, y in route)
     yield f'<path stroke="{colour}" stroke-width="{width}" stroke-dasharray="{width} {width}" d="{data}"/>'
     for number, (x, y) in enumerate(route[1:]):
@@ -65,18 +73,18 @@ def svg_elements(drawing: SvgPainter) -> Iterable[str]:
 
 
 def svg_swatch(drawing: SvgPainter) -> str:
-    return drawing.line_swatch(drawing.palette.best) if drawing.agent.waypoints.size else ""
+    return drawing.line_swatch(drawing.palette.best) if drawing.agent_view.waypoints.size else ""
 
 
 LAYER = Layer(
     key="waypoints",
     name="Subgoals",
-    place=17,
-    depth=208,
-    legend="cells that the agent heads for on the way to the goal, numbered in order",
+    list_position=17,
+    drawing_depth=208,
+    legend_text="cells that the agent heads for on the way to the goal, numbered in order",
     draw=draw,
-    swatch=draw_swatch,
-    svg=svg_elements,
+    draw_swatch=draw_swatch,
+    svg_elements=svg_elements,
     svg_swatch=svg_swatch,
     is_agent_specific=True,
 )

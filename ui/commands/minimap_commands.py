@@ -1,0 +1,12 @@
+"""Command that shows or hides the minimap in panels that are zoomed in."""
+
+from ui.commands.app_context import AppContext
+from ui.model.ui_command import CommandTopic
+
+command = CommandTopic("View")
+
+
+@command("Alt+I", "Show or hide the minimap in zoomed panels", name="minimap")
+def toggle_minimap(window: AppContext) -> None:
+    window.settings.shows_minimap = not window.settings.shows_minimap
+    window.notify_user("Zoomed panels show the minimap" if window.settings.shows_minimap else "The minimap is hidden")

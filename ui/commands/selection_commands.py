@@ -1,0 +1,137 @@
+"""Commands that select a part of the map, and that copy, mirror, rotate, name or save it."""
+
+from pathlib import Path
+
+from ui.commands.app_context import AppContext
+from ui.dialogs.file_dialogs import SaveFileDialog
+from ui.dialogs.text_prompt import TextPrompt
+from ui.model import value_adjustments
+from ui.model.select_tool import NOTHING_SELECTED_MESSAGE
+from ui.model.selection import MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_LEFT, ROTATE_RIGHT
+from ui.model.ui_command import EDIT_MODE, Action, CommandTopic
+
+command = CommandTopic("Selection")
+
+
+def _notify_unless_empty(window: AppContext, text: str) -> None:
+    """Show a message about an edit of the selection, unless the text is empty."""
+    if text:
+        window.notify_until_next_edit(text)
+
+
+@command("Ctrl+A", "Select the whole map")
+def select_all(window: AppContext) -> None:
+    _notify_unless_empty(window, window.map_editor.select_tool.select_whole_map())
+
+
+@command("Ctrl+Shift+A", "Select the cells painted last", name="select_stroke")
+def select_last_stroke(window: AppContext) -> None:
+    _notify_unless_empty(window, window.map_editor.select_tool.select_last_stroke())
+
+
+@command("Ctrl+Space", "Begin or end a selection at the cell cursor", mode=EDIT_MODE)
+def select_from_cursor(window: AppContext) -> None:
+    state, selecting = window.ui_state, window.map_editor.select_tool
+    if state.selection_anchor is not None:
+        state.selection_anchor = None
+        return
+    if state.cell_cursor is None:
+        value_adjustments.move_cell_cursor(window.session, state, 0, 0)
+    if state.cell_cursor is not None:
+        selecting.set_selection(None)
+        state.selection_anchor = state.cell_cursor
+        selecting.extend_selection_to_cursor(state.cell_cursor)
+
+
+@command("Ctrl+C", "Copy the selection", name="copy")
+def copy_selection(window: AppContext) -> None:
+    _notify_unless_empty(window, window.map_editor.select_tool.copy_selection())
+
+
+@command("Ctrl+X", "Cut the selection", name="cut")
+def cut_selection(window: AppContext) -> None:
+    _notify_unless_empty(window, window.map_editor.select_tool.cut_selection())
+
+
+@command("Ctrl+V", "Paste the copied cells", name="paste")
+def paste_cells(window: AppContext) -> None:
+    _notify_unless_empty(window, window.map_editor.select_tool.paste_piece())
+
+
+@command("Return", "Place the pasted cells", mode=EDIT_MODE, name="put_down")
+def place_pasted_cells(window: AppContext) -> None:
+    _notify_unless_empty(window, window.map_editor.select_tool.put_down_piece())
+
+
+def _create_mirror_or_rotate_action(direction: str, participle: str) -> Action:
+    """Return the function of a command that mirrors or rotates the selection.
+
+    Args:
+        direction: Kind of mirroring or rotation, such as `MIRROR_LEFT_RIGHT`.
+        participle: Word for the message: "mirrored" or "rotated".
+    """
+
+    def turn(window: AppContext) -> None:
+        _notify_unless_empty(window, window.map_editor.select_tool.mirror_or_rotate_selection(direction, participle))
+
+    return turn
+
+
+command("X", "Mirror the selection left to right", mode=EDIT_MODE, name="mirror_left_right")(
+    _create_mirror_or_rotate_action(MIRROR_LEFT_RIGHT, "mirrored")
+)
+command("Y", "Mirror the selection top to bottom", mode=EDIT_MODE, name="mirror_top_bottom")(
+    _create_mirror_or_rotate_action(MIRROR_TOP_BOTTOM, "mirrored")
+)
+command("Z", "Rotate the selection clockwise", mode=EDIT_MODE, name="turn_right")(
+    _create_mirror_or_rotate_action(ROTATE_RIGHT, "rotated")
+)
+command("Shift+Z", "Rotate the selection counterclockwise", mode=EDIT_MODE, name="turn_left")(
+    _create_mirror_or_rotate_action(ROTATE_LEFT, "rotated")
+)
+
+
+@command("Delete", "Free the selected cells", mode=EDIT_MODE)
+def free_selected(window: AppContext) -> None:
+    if window.ui_state.selected_cells is None:
+        window.notify_user(
+            "Nothing is selected. Outside edit mode ({key:edit_mode}), {key:remove_agent} removes the focused agent."
+        )
+    else:
+        _notify_unless_empty(window, window.map_editor.select_tool.fill_selection(block=False))
+
+
+@command("Insert", "Block the selected cells", mode=EDIT_MODE)
+def block_selected(window: AppContext) -> None:
+    _notify_unless_empty(window, window.map_editor.select_tool.fill_selection(block=True))
+
+
+@command("Ctrl+G", "Make the selection a switch")
+def name_switch(window: AppContext) -> None:
+    selecting = window.map_editor.select_tool
+    if window.ui_state.selected_cells is None:
+        window.notify_user(NOTHING_SELECTED_MESSAGE)
+        return
+
+    def go(name: str) -> None:
+        window.notify_until_next_edit(selecting.switch_name_error(name) or selecting.name_switch(name))
+
+    window.open_dialog(
+        TextPrompt(
+            window.dialogs, "Name of the switch", selecting.unused_switch_name(), go, selecting.switch_name_error
+        )
+    )
+
+
+@command("Ctrl+M", "Save the selection as a map")
+def save_piece(window: AppContext) -> None:
+    write = window.map_editor.select_tool.selection_save_function()
+    if write is None:
+        window.notify_user(NOTHING_SELECTED_MESSAGE)
+        return
+
+    def save(path: Path) -> None:
+        window.notify_user(f"Saved {write(path).name}")
+
+    name = f"{window.session.run.world.grid.name} {window.ui_state.selected_cells}"
+    window.open_dialog(SaveFileDialog(window.dialogs, "Save the selection as a map", ".map", name, save))
