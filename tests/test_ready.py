@@ -386,7 +386,9 @@ def test_batch_warm_up_calls_every_batch_kernel(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(
         AgentBatch, "run_agents_in_slots", recording(AgentBatch.run_agents_in_slots, lambda it: it.batch_kernel)
     )
-    monkeypatch.setattr(AgentBatch, "notify_map_change", recording(AgentBatch.notify_map_change, lambda it: it._change))
+    monkeypatch.setattr(
+        AgentBatch, "notify_map_change", recording(AgentBatch.notify_map_change, lambda it: it._map_change_kernel)
+    )
     warm_up_batches()
     missed = [name for name, it in vars(batch).items() if name.startswith(("run_", "change_")) and it not in called]
     assert not missed

@@ -813,7 +813,7 @@ def test_rock_edge_is_visible_at_every_zoom(zoom, palette):
 
 def draw_map_without_agent(stage, camera, size, palette):
     """The map without an agent."""
-    cells, snapshot = CellFlags(), stage.world.snapshot()
+    cells, snapshot = CellFlags(), stage.world.create_snapshot()
     update_flags_and_heat_of_panels([PanelContent(cells, snapshot, None, None)], HeatSetting())
     surface = pygame.Surface(size, 0, 32)
     MapRenderer().draw_map(

@@ -409,7 +409,7 @@ def named(app: App, name: str = "my gate") -> None:
     drag_selection(app, (4, 6), (5, 6))
     press_combination(app, "Ctrl+G")
     dialog = app.window.dialogs.current_dialog
-    dialog.text_field.set(name)
+    dialog.text_field.set_text(name)
     dialog.text = name
     press(app, pygame.K_RETURN)
     assert app.window.dialogs.current_dialog is None

@@ -421,7 +421,7 @@ def test_every_kind_of_edit_marks_the_session_as_unsaved() -> None:
         (lambda s: branch_actions.create_branch_at_current_tick(s), True),
         (lambda s: cell_edits.move_shared_goal(s, 55), True),
         (lambda s: s.submit_command(ApplyToGroup("units", MoveGoal(55))), True),
-        (lambda s: s.do(ApplyToGroup("units", SetBudget(5, 0))), False),
+        (lambda s: s.submit_command(ApplyToGroup("units", SetBudget(5, 0))), False),
         (lambda s: agent_edits.set_agent_param(s, PanelKey(0, 1), "weight", 2.5), False),
         (lambda s: agent_edits.add_agent(s, AgentConfig("tba")), True),
         (lambda s: agent_edits.remove_agent(s, PanelKey(0, 1)), True),

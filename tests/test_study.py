@@ -43,7 +43,7 @@ AGENTS = (AgentConfig("tb-wa", params={"weight": 3.0}), AgentConfig("lrta"), Age
 
 def a_sketch(title: str = "rooms", **more: object) -> ExperimentDraft:
     grid = generate_map("rooms", {"width": 24, "height": 24, "seed": 2}).grid
-    given = {"agents": AGENTS, "budgets": (1, 16), "count": 6, "seed": 3, **more}
+    given = {"agents": AGENTS, "budgets": (1, 16), "problem_count": 6, "seed": 3, **more}
     return ExperimentDraft(title, grid, **given)
 
 
@@ -90,7 +90,7 @@ def test_unwritable_study_folder_is_reported(home: Path, monkeypatch: pytest.Mon
 
 
 def test_poll_ignores_truncated_results(tmp_path: Path) -> None:
-    study = done(a_sketch(count=2), tmp_path)
+    study = done(a_sketch(problem_count=2), tmp_path)
     path = study.results_folder / DATABASE_FILE
     data = path.read_bytes()
     for torn in (b"", data[:100], data[: len(data) // 2], data[:3000] + bytes(len(data) - 3000)):
@@ -136,7 +136,8 @@ def test_study_samples_problems_of_a_scen_list(tmp_path: Path) -> None:
     free = [made.grid.xy(int(cell)) for cell in made.grid.free_mask.nonzero()[0][::20]]
     rows = tuple(ScenRow(i, 0, "other.map", 24, 24, start, made.goal, 9.0) for i, start in enumerate(free))
     spec = load_experiment(
-        draft.write_experiment_files(a_sketch(rows=rows, count=4), tmp_path, AGENT_SPECS_BY_KEY), AGENT_SPECS_BY_KEY
+        draft.write_experiment_files(a_sketch(listed_problems=rows, problem_count=4), tmp_path, AGENT_SPECS_BY_KEY),
+        AGENT_SPECS_BY_KEY,
     )
     cases = spec.parts[0].cases
     assert len(cases) == 4 and {case.goal for case in cases} == {made.goal}
@@ -248,7 +249,8 @@ def processes_with_environment(word: str) -> set[str]:
 def test_study_processes_end_when_the_window_is_killed(tmp_path: Path) -> None:
     window = (
         "from tests.test_study import a_sketch; from ui.model import background_experiment as study;"
-        "begun = study.begin_experiment(a_sketch(count=4000), 2); print(begun.folder, flush=True); input()"
+        "begun = study.begin_experiment(a_sketch(problem_count=4000), 2); "
+        "print(begun.experiment_folder, flush=True); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", window],
@@ -321,19 +323,19 @@ def test_cells_of_the_sweep_table_show_mean_median_and_maximum(
     sheet: ExperimentDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[str] = []
-    monkeypatch.setattr(experiment_plots, "_draw_plot_label", lambda pen, position, text, *_, **__: drawn.append(text))
+    monkeypatch.setattr(experiment_plots, "_draw_label_text", lambda pen, position, text, *_, **__: drawn.append(text))
     sheet._set_first_axis_text("weight: 1 3")
     sheet._set_second_axis_text("budget: 1 16")
     sheet._start_experiment()
     sheet.update_dialog(1.0)
     assert sheet.current_experiment is not None
     for point in sheet.current_experiment.setting_results:
-        totals = point.totals
+        totals = point.run_totals
         text = f"{point.mean_cost_ratio:.3f} ({totals.median_cost_ratio:.2f}, {totals.max_cost_ratio:.2f})"
         assert text in drawn
     drawn.clear()
     monkeypatch.setattr(Canvas, "text_width", lambda *_: 10_000)
-    sheet.plot.repaint()
+    sheet.result_chart.repaint()
     sheet.update_dialog(2.0)
     assert drawn and not any("(" in text for text in drawn)
 

@@ -192,7 +192,7 @@ class FakeStudio:
     """A studio that films nothing."""
 
     must_simulation_wait = False
-    report = WorkerReport()
+    last_report = WorkerReport()
 
     def send_window_changes(self, *given: object) -> None:
         """Nothing is filmed."""
@@ -207,15 +207,15 @@ class FakeStudy:
     results_folder = Path("results")
 
     def __init__(self, sketch: object) -> None:
-        self.sketch = sketch
+        self.draft = sketch
         self.cancelled = 0
         self.is_running = True
-        self.done, self.whole, self.remaining_s, self.failures = 0, 4, 1.0, 0
+        self.done, self.run_count, self.estimated_remaining_s, self.failed_run_count = 0, 4, 1.0, 0
         self.setting_results: list[object] = []
         self.error_output = ""
         self.was_cancelled = False
 
-    def poll(self) -> bool:
+    def read_new_results(self) -> bool:
         return False
 
     def pareto_front(self) -> list[int]:

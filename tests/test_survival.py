@@ -233,7 +233,7 @@ def test_error_report_can_be_copied(app: App, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(fault_box, "clipboard_copy", copied.append)
     break_command(app, monkeypatch)
     press(app, pygame.K_LEFT), press(app, pygame.K_TAB), press(app, pygame.K_RETURN)
-    assert copied and copied[0] == app.window.dialogs.current_dialog.report() and "Box" in copied[0]
+    assert copied and copied[0] == app.window.dialogs.current_dialog.report_callback() and "Box" in copied[0]
 
 
 def test_error_dialog_says_if_no_journal_can_be_written(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ class TimelineMachine(RuleBasedStateMachine):
 
     @rule(data=st.data(), keeps_later=st.booleans())
     def do(self, data, keeps_later):
-        self.line(data).do(data.draw(some_command(self.cells)), keeps_later)
+        self.line(data).apply_command(data.draw(some_command(self.cells)), keeps_later)
 
     @rule(data=st.data())
     def do_in_linked_branches(self, data):
@@ -96,12 +96,12 @@ class TimelineMachine(RuleBasedStateMachine):
         flat = line.world.grid.terrain.reshape(-1)
         cells = tuple(data.draw(st.lists(st.integers(0, self.cells - 1), min_size=1, max_size=5, unique=True)))
         letters = bytes(flat[list(cells)].tolist()).decode("ascii")
-        line.do(world_commands.EditCells(cells))
-        line.do(world_commands.SetTerrain(cells, letters))
+        line.apply_command(world_commands.EditCells(cells))
+        line.apply_command(world_commands.SetTerrain(cells, letters))
 
     @rule(data=st.data(), tick=st.integers(0, FAR))
     def insert(self, data, tick):
-        self.line(data).insert(tick, data.draw(some_command(self.cells)))
+        self.line(data).insert_command(tick, data.draw(some_command(self.cells)))
 
     @rule(data=st.data(), tick=st.integers(0, FAR))
     def rewrite(self, data, tick):
@@ -111,15 +111,15 @@ class TimelineMachine(RuleBasedStateMachine):
         chosen = data.draw(st.sampled_from(line.entries())).id
         what = data.draw(st.sampled_from(["toggle", "move", "delete", "duplicate", "change"]))
         if what == "toggle":
-            line.set_enabled(chosen, not line.log.log_entry(chosen).is_enabled)
+            line.set_command_enabled(chosen, not line.command_log.log_entry(chosen).is_enabled)
         elif what == "move":
-            line.move(chosen, tick)
+            line.move_command(chosen, tick)
         elif what == "delete":
-            line.delete(chosen)
+            line.delete_command(chosen)
         elif what == "duplicate":
             line.duplicate_command(chosen, tick)
         else:
-            line.change(chosen, data.draw(some_command(self.cells)))
+            line.change_command(chosen, data.draw(some_command(self.cells)))
 
     @precondition(lambda self: len(self.tree.branches) < 5)
     @rule(data=st.data(), tick=st.one_of(st.none(), st.integers(0, FAR)))
@@ -146,7 +146,7 @@ class TimelineMachine(RuleBasedStateMachine):
         line = self.line(data)
         assert_as_plain(line)
         assert line.divergence_tick is None
-        assert line.recorded_end <= line.horizon
+        assert line.recorded_end <= line.furthest_tick
 
 
 def assert_records_as_plain(line: Timeline) -> None:
