@@ -18,7 +18,7 @@ from agents.best_first import BestFirstAgent
 from agents.sliced_agent import MODE_PARAM
 from sim.agent_api import AgentSpec, AgentView, Problem, Status, event_words
 from sim.grid import MapChange
-from sim.kernels import batch, dstar_lite
+from sim.kernels import dstar_lite
 from sim.kernels.distance import UNLIMITED_EXPANSIONS
 from sim.kernels.labels import new_search_without_heap
 from sim.kernels.search import Search
@@ -56,11 +56,11 @@ class DstarLite(BestFirstAgent):
 
     @property
     def batch_kernel(self) -> Any:
-        return None if self.params["mode"] == "instant" else batch.run_dstar_lite_batch
+        return None if self.params["mode"] == "instant" else dstar_lite.run_batch
 
     @property
     def batch_map_change_kernel(self) -> Any:
-        return batch.apply_map_change_to_dstar_lite_batch
+        return dstar_lite.apply_map_change_to_batch
 
     def kernel_arguments(self) -> tuple[Any, ...]:
         return self.map_arrays, self.search, self.dstar_lite_memory, self.state_record

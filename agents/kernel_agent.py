@@ -61,10 +61,6 @@ class KernelAgent:
         """Return the kernel that applies a map change to a batch of agents; None: call each agent's `on_change`."""
         return None
 
-    def batch_map_change_rule(self) -> tuple[int, int, float]:
-        """Return how the agent reacts to map changes: the fields policy, heeds and weight of a `batch.RULE` record."""
-        return 0, 0, 0.0
-
     def batch_arguments(self) -> tuple[Any, ...]:
         """Return this agent's arguments of the batch kernel: all arguments except the ground, which is shared."""
         return self.plain_kernel_arguments()[1:]

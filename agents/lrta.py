@@ -17,7 +17,7 @@ import numpy as np
 
 from agents.learning_agent import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK_PARAM, LearningAgent, uniform_lookahead_depth_map
 from sim.agent_api import AgentSpec, AgentView, Problem
-from sim.kernels import batch, lrta
+from sim.kernels import lrta
 from sim.kernels.learned import LearnedHeuristic, new_learned_heuristic
 from sim.kernels.search import CLOSED, max_known_cells
 from sim.kernels.tiled import table_in_row_order, table_with_layout
@@ -66,7 +66,7 @@ class Lrta(LearningAgent):
 
     @property
     def batch_kernel(self) -> Any:
-        return batch.run_lrta_batch if self._can_use_fast_kernel() else None
+        return lrta.run_batch if self._can_use_fast_kernel() else None
 
     def kernel_arguments(self) -> tuple[Any, ...]:
         if self._can_use_fast_kernel():

@@ -13,7 +13,7 @@ import numpy as np
 from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentView, Problem
 from sim.grid import MapChange
-from sim.kernels import batch, tb_bfs
+from sim.kernels import tb_bfs
 from sim.kernels.ancestry import new_ancestry_links, stamped_table_of_links
 from sim.kernels.route import new_route, route_index, trace_path_from_root
 from sim.kernels.stale import StampedTable
@@ -57,27 +57,32 @@ class TbBfs(BestFirstAgent):
         return self.problem.tile_width
 
     def _reset_agent(self, start: int) -> None:
-        self.state_record["gives_up"] = self.params.get("no_path") == "give-up"
+        self._store_params()
         tb_bfs.reset_agent(self.map_arrays, self.search, self.state_record, start, self.goal)
+
+    def _store_params(self) -> None:
+        """Store the parameters that the kernels read in the state record."""
+        st, params = self.state_record[0], self.params
+        st.gives_up = params.get("no_path") == "give-up"
+        st.policy = tb_bfs.LAZY_RESTART if params.get("restart") == "lazy" else tb_bfs.EAGER_RESTART
+        is_as_printed = params.get("lazy_rule") == "printed"
+        st.heeds = tb_bfs.REMOVED_ARC_INTO_ROUTE if is_as_printed else tb_bfs.REMOVED_ARC_AHEAD
+        st.shortcut_weight = self._shortcut_weight()
 
     def set_param(self, name: str, value: Value) -> None:
         if name in (RESTART_PARAM.name, LAZY_RULE_PARAM.name):
             self.params[name] = value  # the search stays valid, because these parameters matter only for map changes
+            self._store_params()
         else:
             super().set_param(name, value)
 
     @property
     def batch_kernel(self) -> Any:
-        return batch.run_tb_bfs_batch
+        return tb_bfs.run_batch
 
     @property
     def batch_map_change_kernel(self) -> Any:
-        return batch.apply_map_change_to_tb_bfs_batch
-
-    def batch_map_change_rule(self) -> tuple[int, int, float]:
-        policy = tb_bfs.LAZY_RESTART if self.params.get("restart") == "lazy" else tb_bfs.EAGER_RESTART
-        heeds = tb_bfs.REMOVED_ARC_INTO_ROUTE if self.params.get("lazy_rule") == "printed" else tb_bfs.REMOVED_ARC_AHEAD
-        return policy, heeds, self._shortcut_weight()
+        return tb_bfs.apply_map_change_to_batch
 
     def generation_tables(self) -> Iterator[StampedTable]:
         yield from super().generation_tables()
@@ -105,7 +110,6 @@ class TbBfs(BestFirstAgent):
             change.tails,
             change.heads,
             change.rose,
-            *self.batch_map_change_rule(),
         )
 
     def view(self) -> AgentView:

@@ -17,7 +17,7 @@ import numpy as np
 from agents.best_first import BestFirstAgent
 from sim.agent_api import AgentSpec, AgentView, Problem, event_words
 from sim.grid import MapChange
-from sim.kernels import batch, tba
+from sim.kernels import tba
 from sim.kernels.route import new_route
 from sim.kernels.search import Search, new_search
 from sim.params import Param, Value
@@ -75,11 +75,11 @@ class Tba(BestFirstAgent):
 
     @property
     def batch_kernel(self) -> Any:
-        return None if self.params["shortcut"] else batch.run_tba_batch
+        return None if self.params["shortcut"] else tba.run_batch
 
     @property
     def batch_map_change_kernel(self) -> Any:
-        return batch.apply_map_change_to_tba_batch
+        return tba.apply_map_change_to_batch
 
     derived_attributes = (*BestFirstAgent.derived_attributes, "_shortcut_budget")
 

@@ -219,14 +219,11 @@ class Batchable(Protocol):
 
     @property
     def batch_kernel(self) -> Any:
-        """Return the kernel that advances agents of this kind together, as sim/kernels/batch.py generates it."""
+        """Return the kernel that advances agents of this kind together, see sim/kernels/batch.py."""
 
     @property
     def batch_map_change_kernel(self) -> Any:
         """Return the kernel that applies a map change to agents of this kind; None: call `on_change` of each agent."""
-
-    def batch_map_change_rule(self) -> tuple[int, int, float]:
-        """Return how the agent reacts to map changes: the fields policy, heeds and weight of a `batch.RULE` record."""
 
     def batch_arguments(self) -> tuple[Any, ...]:
         """Return this agent's arguments of the batch kernel: all arguments except the ground, which is shared."""

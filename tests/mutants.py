@@ -126,9 +126,9 @@ MUTANTS = (
     tba("st.head = st.length  # the path", "st.head = i  # the path"),
     tba("if joint < 0 or traced + steps + st.length - joint > room:", "if joint < 0:"),
     tba("and st.status == log.ACTIVE and st.is_first:", "and st.status == log.ACTIVE:"),
-    tb_bfs("if left == np.inf or (heeds == REMOVED_ARC_INTO_ROUTE", "if (heeds == REMOVED_ARC_INTO_ROUTE"),
+    tb_bfs("if left == np.inf or (st.heeds == REMOVED_ARC_INTO_ROUTE", "if (st.heeds == REMOVED_ARC_INTO_ROUTE"),
     tb_bfs("if not rose[i] and is_known(search, tails[i]):", "if is_known(search, tails[i]):"),
-    tb_bfs("if weight * via < left:", "if via < left:"),
+    tb_bfs("if st.shortcut_weight * via < left:", "if via < left:"),
     tb_bfs("if not control.is_stale or is_remaining_walk_legal(", "if is_remaining_walk_legal("),
     tb_bfs("left += h0_between_cells(ground, route.cells[st.length - 1], st.goal)", "left += 0.0"),
     local_search(

@@ -23,8 +23,6 @@ from sim.jit.decorators import JIT_ON, CachedDispatch
 from sim.kernels import log
 from sim.kernels.batch import (
     BATCH_RESULT,
-    MAP_CHANGE_RULE,
-    MAP_CHANGE_RULE_FIELDS,
     collect_agent_digests,
     collect_agent_positions,
 )
@@ -105,7 +103,6 @@ class AgentBatch:
         )
         self._batchable_agents = [_batchable_agent(walker) for walker in walkers]
         self._map_change_kernel = self._batchable_agents[0].batch_map_change_kernel
-        self._map_change_rules: Any = np.zeros(len(walkers), MAP_CHANGE_RULE)
         # Nested tuple of the first agent's arrays. Kernels take the array types of all agents from it.
         self._prototype_memory = _agent_kernel_arrays(walkers[0])
         self._part_sizes = _array_sizes(parts[0])
@@ -126,7 +123,7 @@ class AgentBatch:
         self._new_rows: npt.NDArray[Any] = np.zeros((len(walkers), 0), log.ROW)
         self._has_written_rows = np.zeros(len(walkers), np.bool_)
         self._own_budgets = np.zeros(len(walkers), np.int64)  # expansions per tick; 0: the world's budget
-        self._refresh_budgets_and_rules()
+        self._refresh_own_budgets()
         self._agent_arguments = [agent.plain_kernel_arguments() for agent in self._batchable_agents]
         self.is_storing_rows = False  # whether all walkers of this batch read their log rows from this batch
         self._prototype_counts = (walkers[0].count_arrays[0],)
@@ -146,7 +143,7 @@ class AgentBatch:
         return self._position_cells
 
     def refresh_array_addresses(self) -> bool:
-        """Update the budgets, the rules for map changes and the array addresses that are stored for the agents.
+        """Update the budgets and the array addresses that are stored for the agents.
 
         Call this method after every change that may make an agent replace an array.
 
@@ -154,7 +151,7 @@ class AgentBatch:
             Whether the batch is still valid. It is invalid if an agent needs another kernel, for example after a change
             of a parameter, or if the sizes of its arrays have changed.
         """
-        self._refresh_budgets_and_rules()
+        self._refresh_own_budgets()
         for i, (walker, agent) in enumerate(zip(self.walkers, self._batchable_agents, strict=True)):
             is_replaced = cast(object, walker.agent) is not agent
             if (
@@ -171,12 +168,9 @@ class AgentBatch:
             self._address_table[i] = _array_addresses(parts)
         return True
 
-    def _refresh_budgets_and_rules(self) -> None:
-        """Update the own budget stored for each agent, and its rule, which says how it reacts to map changes."""
+    def _refresh_own_budgets(self) -> None:
+        """Update the own budget stored for each agent."""
         self._own_budgets[:] = [walker.budget or 0 for walker in self.walkers]
-        self._map_change_rules[list(MAP_CHANGE_RULE_FIELDS)] = [
-            agent.batch_map_change_rule() for agent in self._batchable_agents
-        ]
 
     def notify_map_change(self, grid: Grid, change: MapChange) -> bool:
         """Notify all agents of a map change in one kernel call.
@@ -186,9 +180,7 @@ class AgentBatch:
         """
         if self._map_change_kernel is not None:
             arcs = change.tails, change.heads, change.rose
-            self._map_change_kernel(
-                grid.map_arrays, self._prototype_memory, self._address_table, self._map_change_rules, *arcs
-            )
+            self._map_change_kernel(grid.map_arrays, self._prototype_memory, self._address_table, *arcs)
         return self._map_change_kernel is not None
 
     @property

@@ -16,9 +16,11 @@ import numpy as np
 
 from sim.jit.decorators import kernel
 from sim.kernels import log
+from sim.kernels.batch import arrays_at_addresses
 from sim.kernels.labels import OPPOSITE_DIRECTION, count_expansion
 from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import NO_DIRECTION, h0_between_cells
+from sim.kernels.referee import judge_log_rows
 from sim.kernels.search import CLOSED, is_known, start_search_without_roots
 from sim.kernels.tiled import Table, new_table
 
@@ -368,3 +370,28 @@ def write_path_ahead(ground, search, state, path):
         path[length] = s + ground.step[next_direction(ground, search, s)]
         length += 1
     return length
+
+
+# --- batches -----------------------------------------------------------------------------------
+
+
+@kernel
+def run_batch(ground, prototype, table, results, tick, rows):
+    """Advance a batch of agents that spread each search over several ticks.
+
+    Writes: rows, results, all arrays at the addresses in `table`.
+    """
+    for i in range(table.shape[0]):
+        result = results[i]
+        (search, memory, state), metrics, visits = arrays_at_addresses(prototype, table, i)
+        result.done = run_ticks(ground, search, memory, state, result.budget, rows[i])
+        result.legal = judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.status = state[0].status
+
+
+@kernel
+def apply_map_change_to_batch(ground, prototype, table, tails, heads, rose):
+    """Notify all agents of a batch of a map change. Writes: all arrays at the addresses in `table`."""
+    for i in range(table.shape[0]):
+        (search, memory, state), _, _ = arrays_at_addresses(prototype, table, i)
+        on_change(ground, search, memory, state, tails, rose)

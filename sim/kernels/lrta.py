@@ -21,12 +21,14 @@ import numpy as np
 
 from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
+from sim.kernels.batch import arrays_at_addresses
 from sim.kernels.labels import count_expansion
 from sim.kernels.learned import learned_h_of, set_learned_h
 from sim.kernels.learner import has_obviously_no_path, move_agent_to, write_learning_row
 from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import FIRST_DIAGONAL, NO_DIRECTION, SUCCESSORS, TIE_ORDERED_SUCCESSORS
 from sim.kernels.openlist import key_of_f, sift_down, sift_up
+from sim.kernels.referee import judge_log_rows
 from sim.kernels.search import CLOSED, Search, new_search, parent_of, start_search_without_roots
 from sim.kernels.targets import h_toward_target, raise_h_toward_target
 
@@ -283,3 +285,20 @@ def first_cell_on_path(ground, search, s, b):
         t = before
         before = parent_of(ground, search, t)
     return t
+
+
+# --- batches -----------------------------------------------------------------------------------
+
+
+@kernel
+def run_batch(ground, prototype, table, results, tick, rows):
+    """Advance a batch of agents with depth 1.
+
+    Writes: rows, results, all arrays at the addresses in `table`.
+    """
+    for i in range(table.shape[0]):
+        result = results[i]
+        (learned, state), metrics, visits = arrays_at_addresses(prototype, table, i)
+        result.done = run_ticks_at_depth_1(ground, learned, state, rows[i])
+        result.legal = judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.status = state[0].status

@@ -18,7 +18,9 @@ import numpy as np
 from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
 from sim.kernels.ancestry import link_ancestors, next_cell_towards
+from sim.kernels.batch import arrays_at_addresses
 from sim.kernels.octile import h0_between_cells
+from sim.kernels.referee import judge_log_rows
 from sim.kernels.route import (
     is_remaining_walk_legal,
     remaining_walk_cost,
@@ -35,6 +37,7 @@ from sim.kernels.search import (
     is_known,
     parent_of,
 )
+from sim.kernels.tiled import prefetch_table_entry
 
 STATE = np.dtype(
     [
@@ -46,7 +49,14 @@ STATE = np.dtype(
         ("found", "i8"),  # whether the goal has been on top of the open list
         ("marks", "i8"),  # bits for the events that the next row reports, see log.py
         ("restarts", "i8"),
+        # Position of a trace of the missing route in trace_missing_routes(): the next cell, and its index in the route.
+        ("trace_cell", "i8"),  # -1: no trace is in progress
+        ("trace_index", "i8"),
+        # Parameters of the agent.
         ("gives_up", "i8"),  # whether an agent without a path stops for good instead of waiting for a map change
+        ("policy", "i8"),  # EAGER_RESTART or LAZY_RESTART
+        ("heeds", "i8"),  # REMOVED_ARC_AHEAD or REMOVED_ARC_INTO_ROUTE
+        ("shortcut_weight", "f8"),  # weight w of the search; 0: added arcs never make the agent restart
     ],
     align=True,
 )
@@ -75,6 +85,8 @@ def begin_search_at_agent(ground, search, st):
     begin_search(ground, search, st.loc, st.goal, st.goal)
     st.end = -1
     st.length = 0
+    st.trace_cell = -1
+    st.trace_index = -1
     st.found = 0
     st.status = log.AT_GOAL if st.loc == st.goal else log.ACTIVE
 
@@ -170,11 +182,12 @@ def move_agent(ground, search, route, links, st):
 
 
 @kernel
-def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, weight):
+def on_change(ground, search, route, state, tails, heads, rose):
     """Keep the search or begin again after a map change, as in Algorithm 3.
 
     An eager agent restarts after any change. A lazy agent restarts only if an arc of its walk ahead was removed, or if
-    an arc was added through which `weight` times the estimated cost is less than the rest of the walk.
+    an arc was added through which `shortcut_weight` times the estimated cost is less than the rest of the walk. With
+    REMOVED_ARC_INTO_ROUTE, it restarts also if a removed arc led into any cell of the route.
 
     The walk ahead was legal when it was planned, so one of its arcs was removed if and only if the walk is not legal
     now: the changed arcs need not be examined.
@@ -187,10 +200,6 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
         tails: First cell of each changed arc.
         heads: Second cell of each changed arc.
         rose: True for each arc that was removed.
-        policy: EAGER_RESTART or LAZY_RESTART.
-        heeds: REMOVED_ARC_AHEAD or REMOVED_ARC_INTO_ROUTE; the latter restarts also when a removed arc led into any
-            cell of the route.
-        weight: Weight w of the search; 0 disables restarts for added arcs.
     """
     st = state[0]
     if st.status == log.AT_GOAL or st.status == log.GAVE_UP or tails.size == 0:
@@ -202,15 +211,17 @@ def on_change(ground, search, route, state, tails, heads, rose, policy, heeds, w
         return
     if st.end < 0:
         return  # the agent has not planned yet, so the change makes nothing wrong
-    if policy == EAGER_RESTART:  # tested before the route is traced, because an eager restart does not need the route
+    if (
+        st.policy == EAGER_RESTART
+    ):  # tested before the route is traced, because an eager restart does not need the route
         restart_search(ground, search, st)
         return
     control.is_stale = 1
     update_route(ground, search, route, st)
     left = remaining_walk_cost(ground, search, route, st.length, st.loc)
-    if left == np.inf or (heeds == REMOVED_ARC_INTO_ROUTE and is_route_entered(route, st, heads, rose)):
+    if left == np.inf or (st.heeds == REMOVED_ARC_INTO_ROUTE and is_route_entered(route, st, heads, rose)):
         restart_search(ground, search, st)
-    elif weight > 0.0 and may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
+    elif st.shortcut_weight > 0.0 and may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, left):
         restart_search(ground, search, st)
 
 
@@ -236,7 +247,7 @@ def is_route_entered(route, st, heads, rose):
 
 
 @kernel
-def may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, weight, left):
+def may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, left):
     """Return whether an added arc may lead to the goal at less than 1/w of the cost of the agent's present walk.
 
     `left` is the cost of that walk as far as it is known. Since h0 is consistent, no path over any arc is shorter than
@@ -244,7 +255,7 @@ def may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, weight, 
     """
     if not st.found and st.length > 0:
         left += h0_between_cells(ground, route.cells[st.length - 1], st.goal)
-    if weight * h0_between_cells(ground, st.loc, st.goal) >= left:
+    if st.shortcut_weight * h0_between_cells(ground, st.loc, st.goal) >= left:
         return False
     for i in range(tails.size):
         if not rose[i]:
@@ -254,6 +265,70 @@ def may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, weight, 
             ):
                 d_cost = ground.cost[4]
             via = h0_between_cells(ground, st.loc, tails[i]) + d_cost + h0_between_cells(ground, heads[i], st.goal)
-            if weight * via < left:
+            if st.shortcut_weight * via < left:
                 return True
     return False
+
+
+# --- batches -----------------------------------------------------------------------------------
+
+
+@kernel
+def run_batch(ground, prototype, table, results, tick, rows):
+    """Advance a batch of agents.
+
+    Writes: rows, results, all arrays at the addresses in `table`.
+    """
+    for i in range(table.shape[0]):
+        result = results[i]
+        (search, route, links, state), metrics, visits = arrays_at_addresses(prototype, table, i)
+        result.done = run_ticks(ground, search, route, links, state, result.budget, rows[i])
+        result.legal = judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.status = state[0].status
+
+
+ROUTES_TRACED_PER_CALL = 64
+"""Number of agents whose routes one call of trace_missing_routes() traces."""
+
+
+@kernel
+def apply_map_change_to_batch(ground, prototype, table, tails, heads, rose):
+    """Notify all agents of a batch of a map change. Writes: all arrays at the addresses in `table`."""
+    for i in range(table.shape[0]):
+        if i % ROUTES_TRACED_PER_CALL == 0:
+            trace_missing_routes(ground, prototype, table, i, min(i + ROUTES_TRACED_PER_CALL, table.shape[0]))
+        (search, route, _, state), _, _ = arrays_at_addresses(prototype, table, i)
+        on_change(ground, search, route, state, tails, heads, rose)
+
+
+@kernel
+def trace_missing_routes(ground, prototype, table, first, beyond):
+    """Trace the missing routes of those of the agents `first` to `beyond` - 1 that restart lazily.
+
+    A route is traced from its last cell to the root of the search, from parent to parent. The results are the same as
+    those of route.trace_changed_route(), but the agents take turns: one cell of each agent, round-robin. Tracing one
+    agent at a time would wait for main memory at every cell. Here the next cell of an agent is prefetched while the
+    other agents are processed. With 500 agents, this reduces the time of the first map change to 40 %.
+    Writes: all arrays at the addresses in `table`.
+    """
+    for i in range(first, beyond):
+        (search, route, _, state), _, _ = arrays_at_addresses(prototype, table, i)
+        st = state[0]
+        is_on_its_way = st.status == log.ACTIVE and st.end >= 0 and not search.control[0].reopens
+        if st.policy == LAZY_RESTART and is_on_its_way and st.length == 0:
+            st.trace_cell = st.end
+            st.trace_index = route.place[st.end].depth
+            st.length = st.trace_index + 1
+    left = beyond - first
+    while left:
+        left = 0
+        for i in range(first, beyond):
+            (search, route, _, state), _, _ = arrays_at_addresses(prototype, table, i)
+            st = state[0]
+            if st.trace_cell >= 0:
+                route.cells[st.trace_index] = st.trace_cell
+                st.trace_cell = parent_of(ground, search, st.trace_cell)
+                st.trace_index -= 1
+                left += 1
+                if st.trace_cell >= 0:
+                    prefetch_table_entry(search.nodes, st.trace_cell)

@@ -14,6 +14,8 @@ import numpy as np
 
 from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
+from sim.kernels.batch import arrays_at_addresses
+from sim.kernels.referee import judge_log_rows
 from sim.kernels.route import route_index, set_route_from_trace
 from sim.kernels.search import (
     GOAL_ON_TOP,
@@ -324,3 +326,28 @@ def restart_search(ground, search, st):
     begin_search_at_agent(ground, search, st)
     st.restarts += 1
     st.marks |= log.RESTARTED
+
+
+# --- batches -----------------------------------------------------------------------------------
+
+
+@kernel
+def run_batch(ground, prototype, table, results, tick, rows):
+    """Advance a batch of agents without shortcuts.
+
+    Writes: rows, results, all arrays at the addresses in `table`.
+    """
+    for i in range(table.shape[0]):
+        result = results[i]
+        (search, detour, path, trace, state), metrics, visits = arrays_at_addresses(prototype, table, i)
+        result.done = run_ticks(ground, search, detour, path, trace, state, result.budget, rows[i])
+        result.legal = judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
+        result.status = state[0].status
+
+
+@kernel
+def apply_map_change_to_batch(ground, prototype, table, tails, heads, rose):
+    """Notify all agents of a batch of a map change. Writes: all arrays at the addresses in `table`."""
+    for i in range(table.shape[0]):
+        (search, _, _, _, state), _, _ = arrays_at_addresses(prototype, table, i)
+        on_change(ground, search, state, tails, rose)
