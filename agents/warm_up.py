@@ -10,13 +10,16 @@ import numpy as np
 
 from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
 from sim.agent_placing import cheapest_costs_and_moves, possibly_changed_path_mask
+from sim.batching.agent_batch import MIN_BATCH_SIZE
+from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
-from sim.execution.agent_batch import MIN_BATCH_SIZE
+from sim.executor import ExecutorFactory
 from sim.grid import Grid
 from sim.jit.ready import KernelSet
 from sim.map_generators import component_labels, largest_component_mask
 from sim.movement import SQUEEZE_BETWEEN_CORNERS, Movement
 from sim.params import Value
+from sim.sequential_executor import SequentialExecutor
 from sim.time.keyframes import restore_world, take_keyframe
 from sim.world import World
 from sim.world_commands import AgentConfig, EditCells, MoveGoal
@@ -113,7 +116,7 @@ def _agent_kernel_set(kind: str, *, watched: bool) -> KernelSet:
 def warm_up_batches() -> None:
     """Advance batches of all kinds of agents that have batch kernels, and change the map in between."""
     # One trial, because agents with several trials cannot be in a batch.
-    world = build_tiny_world(watched=False, trials=1)
+    world = build_tiny_world(watched=False, trials=1, executor=BatchedExecutor)
     goals = [world.grid.xy(cell) for cell in world.grid.free_mask.nonzero()[0].tolist()]
     for kind, params in _BATCH_KINDS:
         for goal in goals[1 : 1 + MIN_BATCH_SIZE]:
@@ -127,12 +130,20 @@ def warm_up_batches() -> None:
     world.compute_digest()
 
 
-def build_tiny_world(*, watched: bool, trials: int = 2) -> World:
+def build_tiny_world(*, watched: bool, trials: int = 2, executor: ExecutorFactory = SequentialExecutor) -> World:
     """Return a world on a map of 8 x 4 cells with random changes, in which warm-up runs take place."""
     grid = Grid.from_text_rows(list(_TINY_MAP_ROWS))
     changes = RandomChangeSchedule(5, 5.0)
     return World(
-        grid, 0, grid.cells - 1, AGENT_SPECS_BY_KEY, budget=100, random_changes=changes, watched=watched, trials=trials
+        grid,
+        0,
+        grid.cells - 1,
+        AGENT_SPECS_BY_KEY,
+        budget=100,
+        random_changes=changes,
+        watched=watched,
+        trials=trials,
+        executor=executor,
     )
 
 

@@ -17,7 +17,7 @@ from benchmarks.bench_setup import BenchSetup
 from benchmarks.memory import resident_mb
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from sim.agent_placing import RandomPlacing, place_group_members
-from sim.crowd import build_crowd_world
+from sim.batching.crowd_world import build_crowd_world
 from sim.grid import Grid
 from sim.kernels.memory import BUFFER_POOL
 from sim.map_generators import generate_map

@@ -16,6 +16,7 @@ from benchmarks.ticks import TickCase, case_runner, control_expansion_rate
 from benchmarks.timing import best_times
 from sim import abstraction, subgoal_databases
 from sim import problem_records as recipes
+from sim.batching.batched_executor import BatchedExecutor
 from sim.grid import Grid
 from sim.kernels.records import ProblemRecords, find_similar_records, new_similar_records
 from sim.prepared_data import DataRecipe, PreparedData, build_data_uncached, fetch_data
@@ -207,7 +208,12 @@ def _walk_problems_with_agent(case: TickCase, problems: list[MapProblem]) -> tup
     expansions, seconds = 0, 0.0
     for problem in problems:
         world = World(
-            problem.grid, *problem.start_and_goal_cells, AGENT_SPECS_BY_KEY, budget=case.budget, measures=False
+            problem.grid,
+            *problem.start_and_goal_cells,
+            AGENT_SPECS_BY_KEY,
+            budget=case.budget,
+            measures=False,
+            executor=BatchedExecutor,
         )
         walker = world.add(AgentConfig(case.kind, params=case.params))
         before = time.thread_time()

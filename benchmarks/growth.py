@@ -20,6 +20,7 @@ from benchmarks.memory import resident_mb
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from files.map_source import map_rows_of_grid
 from files.scenario import Scenario
+from sim.batching.batched_executor import BatchedExecutor
 from sim.kernels import log
 from sim.map_generators import generate_map
 from sim.params import ConfigError
@@ -103,7 +104,14 @@ def advance_ticks(count: int) -> Iterator[int]:
     ]
 
     def build() -> World:
-        world = World(generated.grid.copy(), *start_and_goal, AGENT_SPECS_BY_KEY, budget=_BUDGET, watched=True)
+        world = World(
+            generated.grid.copy(),
+            *start_and_goal,
+            AGENT_SPECS_BY_KEY,
+            budget=_BUDGET,
+            watched=True,
+            executor=BatchedExecutor,
+        )
         for config in AGENTS:
             world.add(config)
         world.queue_commands(goals)

@@ -9,6 +9,7 @@ import sys
 from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
 from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
+from sim.batching.batched_executor import BatchedExecutor
 from sim.map_generators import generate_map
 from sim.params import ConfigError
 from sim.system.program import PROGRAM_FOLDER
@@ -64,6 +65,7 @@ def measure_agent_mb(key: str, side: int = SIDE) -> tuple[float, float]:
             AGENT_SPECS_BY_KEY,
             budget=_BUDGET,
             watched=True,
+            executor=BatchedExecutor,
         )
 
     first = new_world()  # compiles the kernels, and leaves memory that the measured world may reuse

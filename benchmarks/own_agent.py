@@ -7,6 +7,7 @@ from agents.registry import AGENT_SPECS_BY_KEY
 from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from cli.new_agent import EXAMPLE_AGENT_FILE
+from sim.batching.batched_executor import BatchedExecutor
 from sim.map_generators import GeneratedMap, generate_map
 from sim.world import World
 from sim.world_commands import AgentConfig
@@ -37,7 +38,14 @@ def run(setup: BenchSetup, side: int = SIDE, ticks: int = _TICKS) -> BenchTable:
 
 def ticks_per_second(generated: GeneratedMap, kind: str, ticks: int) -> float:
     grid = generated.grid.copy()
-    world = World(grid, grid.cell(*generated.start), grid.cell(*generated.goal), AGENT_SPECS_BY_KEY, budget=BUDGET)
+    world = World(
+        grid,
+        grid.cell(*generated.start),
+        grid.cell(*generated.goal),
+        AGENT_SPECS_BY_KEY,
+        budget=BUDGET,
+        executor=BatchedExecutor,
+    )
     world.add(AgentConfig(kind))
     before, passed = time.perf_counter(), 0
     while passed < ticks and world.advance(1):

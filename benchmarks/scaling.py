@@ -10,6 +10,7 @@ import numpy.typing as npt
 from agents.registry import AGENT_SPECS_BY_KEY
 from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
+from sim.batching.batched_executor import BatchedExecutor
 from sim.grid import Grid
 from sim.map_generators import GeneratedMap, generate_map
 from sim.params import Value
@@ -100,7 +101,7 @@ def tick_seconds_with_edits(generated: GeneratedMap) -> npt.NDArray[np.float64]:
     """
     grid, chance = Grid(generated.grid.terrain.copy()), np.random.default_rng(_SEED)
     start_and_goal = grid.cell(*generated.start), grid.cell(*generated.goal)
-    world = World(grid, *start_and_goal, AGENT_SPECS_BY_KEY, budget=BUDGET, watched=True)
+    world = World(grid, *start_and_goal, AGENT_SPECS_BY_KEY, budget=BUDGET, watched=True, executor=BatchedExecutor)
     world.optimality_tracker.expansion_limit = MAX_EXPANSIONS_PER_TICK
     world.add(AgentConfig(CHANGING_CASE.kind, params=CHANGING_CASE.params))
     free = grid.free_mask.nonzero()[0]
@@ -123,7 +124,13 @@ def seconds_per_tick(case: ScalingCase, generated: GeneratedMap) -> float:
     """Return the mean processor time of the ticks in which the agent still searches, in seconds."""
     grid = generated.grid
     world = World(
-        grid, grid.cell(*generated.start), grid.cell(*generated.goal), AGENT_SPECS_BY_KEY, budget=BUDGET, measures=False
+        grid,
+        grid.cell(*generated.start),
+        grid.cell(*generated.goal),
+        AGENT_SPECS_BY_KEY,
+        budget=BUDGET,
+        measures=False,
+        executor=BatchedExecutor,
     )
     walker = world.add(AgentConfig(case.kind, params=case.params))
     seconds, ticks, usual = 0.0, 0, 0

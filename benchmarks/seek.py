@@ -17,6 +17,7 @@ from agents.registry import AGENT_SPECS_BY_KEY
 from benchmarks.bench_setup import BenchSetup
 from benchmarks.table import BenchRow, BenchTable, BenchTarget
 from cli.progress import ProgressBar
+from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
 from sim.grid import Grid
 from sim.map_generators import GeneratedMap, generate_map
@@ -122,6 +123,7 @@ def _world_factory(case: SeekCase, generated: GeneratedMap, ticks: int) -> Calla
             seed=_SEED,
             random_changes=case.changes,
             watched=True,
+            executor=BatchedExecutor,
         )
         for config in AGENTS:
             world.add(config)

@@ -10,6 +10,7 @@ from benchmarks.bench_setup import BenchSetup
 from benchmarks.search import control_solver
 from benchmarks.table import BenchRow, BenchTable, BenchTarget, number_text
 from benchmarks.timing import best_times
+from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
 from sim.grid import Grid
 from sim.params import Value
@@ -115,7 +116,12 @@ def _run_agent_on_problems(case: TickCase, batch: list[MapProblem]) -> tuple[int
     for problem in batch:
         grid = problem.grid if case.changes is None else Grid(problem.grid.terrain.copy())
         world = World(
-            grid, *problem.start_and_goal_cells, AGENT_SPECS_BY_KEY, budget=case.budget, random_changes=case.changes
+            grid,
+            *problem.start_and_goal_cells,
+            AGENT_SPECS_BY_KEY,
+            budget=case.budget,
+            random_changes=case.changes,
+            executor=BatchedExecutor,
         )
         walker = world.add(AgentConfig(case.kind, params=case.params))
         world.advance(case.max_ticks)

@@ -16,7 +16,7 @@ from experiments.problems import ProblemInstance
 from experiments.run_totals import RunTotals
 from experiments.statistics import pareto_indices
 from sim.agent_api import AgentSpec
-from sim.crowd import build_crowd_world
+from sim.batching.crowd_world import build_crowd_world
 from sim.params import Value, parse_params
 from sim.run_until import run_until
 from sim.world_commands import AgentConfig

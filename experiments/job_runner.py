@@ -11,6 +11,7 @@ from experiments.columns import MEASURED_COLUMNS, PROCESSOR_TIME_COLUMNS
 from experiments.plan import AgentRun, WorkerTask, WorldJob
 from sim.agent_api import AgentSpec, Status
 from sim.agent_preparation import iter_data_preparation, needs_prepared_data
+from sim.batching.batched_executor import BatchedExecutor
 from sim.grid import Grid
 from sim.prepared_data import PreparedData, Stopwatch
 from sim.result_lines import (
@@ -139,6 +140,7 @@ def build_job_world(
         random_changes=job.changes,
         stopwatch=stopwatch,
         trials=job.max_trials,
+        executor=BatchedExecutor,
         **{"measures": job.counts_nonoptimal_moves, **options},
     )
     for walk in job.agent_runs:

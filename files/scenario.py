@@ -42,6 +42,7 @@ from files.map_source import (
 from files.timed_commands import TimedCommandReader, TrackedAgents, read_timed_commands, timed_commands_data
 from files.yaml import MAX_BYTES, MAX_VALUES, InlineList, InlineMap, count_values, read_yaml, write_yaml
 from sim.agent_api import AgentSpec
+from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
 from sim.grid import MAX_MAP_SIDE, Grid
 from sim.movement import DEFAULT_MOVEMENT, Movement
@@ -216,6 +217,7 @@ def build_world(
         "random_changes": scenario.changes,
         "trials": scenario.trials,
         "tick_ms": scenario.tick_ms,
+        "executor": BatchedExecutor,
     }
     start_and_goal = scenario.start_cell, scenario.goal_cell
     world = World(scenario.grid.copy(), *start_and_goal, specs, **(options | world_options))

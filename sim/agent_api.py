@@ -215,7 +215,7 @@ class AgentDefaults:
 
 
 class Batchable(Protocol):
-    """Interface of agents of one kind that one kernel call can advance together (sim/execution/agent_batch.py)."""
+    """Interface of agents of one kind that one kernel call can advance together (sim/batching/agent_batch.py)."""
 
     @property
     def batch_kernel(self) -> Any:

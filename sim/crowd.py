@@ -1,6 +1,6 @@
 """Crowd: all agents of one group together, with their counts in arrays, and the measures of the whole crowd."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.agent_api import AgentSpec, Status
-from sim.grid import Grid
+from sim.agent_api import Status
 from sim.kernels.referee import METRICS
 from sim.metrics import Metrics, OwnCounts, TrialCounts, read_metrics
 from sim.walker import Walker
 from sim.world import World
-from sim.world_commands import AgentConfig
 
 _MIN_FIELDS = ("first_move", "twentieth_move")
 _MAX_FIELDS = ("max_expansions", "longest_stay")
@@ -23,19 +21,6 @@ other fields are added up."""
 
 GroupKey = tuple[str, str]
 """Name of a group, and key of the algorithm of its agents."""
-
-
-def build_crowd_world(grid: Grid, specs: Mapping[str, AgentSpec], configs: Iterable[AgentConfig], budget: int) -> World:
-    """Return a new world with agents of these configurations, prepared for its first tick.
-
-    All agents must have a start and goal of their own, because the shared start and goal are an arbitrary free cell.
-    """
-    unused = int(grid.free_mask.nonzero()[0][0])
-    world = World(grid, unused, unused, specs, budget=budget, measures=False)
-    for config in configs:
-        world.add(config)
-    world.prepare_first_tick()
-    return world
 
 
 def members_by_group(walkers: Iterable[Walker]) -> dict[GroupKey, list[Walker]]:

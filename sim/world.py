@@ -5,7 +5,7 @@ commands that are due. Then each agent in turn plans and acts, and its move is j
 ticks of an agent, so `advance(1000)` has the same result as 1000 calls of `advance(1)`, but needs fewer kernel calls.
 
 A world is a `WorldState` (world_state.py) with these parts: an executor, which lets the agents plan and act
-(sim/execution/); the referee; and a tracker of true distances and optimal costs (optimality.py). Commands change a
+(executor.py); the referee; and a tracker of true distances and optimal costs (move_optimality.py). Commands change a
 world through a `WorldEditor` (world_editor.py). A walker (walker.py) is an agent in the world, with its position and
 counts. A row (log.ROW) says what one agent did in one tick. A note is a message for the user. A switch is a named set
 of cells that are blocked or freed together.
@@ -22,10 +22,7 @@ from sim.agent_api import AgentSpec, AgentSpecTable, Problem
 from sim.agent_placing import cheapest_cost_and_moves
 from sim.agent_times import AgentTimes, Clock
 from sim.changes import RandomChangeSchedule
-from sim.execution.batched import BatchedExecutor
-from sim.execution.dirty import InvalidationReason
-from sim.execution.executor import Executor
-from sim.execution.time_sliced import TimeSlicedExecutor
+from sim.executor import Executor, ExecutorFactory, InvalidationReason
 from sim.grid import Grid, MapChange, ReadOnlyGrid
 from sim.kernels.referee import new_metrics
 from sim.kernels.tiled import Table, new_table, tile_width_if_compiled
@@ -33,14 +30,14 @@ from sim.metrics import Metrics
 from sim.move_optimality import OptimalityTracker
 from sim.params import ConfigError, Value
 from sim.referee import Referee
+from sim.sequential_executor import SequentialExecutor
+from sim.time_sliced_executor import TimeSlicedExecutor
 from sim.true_distances import UNLIMITED_EXPANSIONS
 from sim.walker import Walker
 from sim.world_commands import MAX_AGENTS, AgentConfig, Command, RunMessage
 from sim.world_editor import WorldEditor
 from sim.world_state import WorldState
 from sim.world_view import WalkerView, WorldSnapshot, metrics_of_walker, view_of_walker
-
-ExecutorFactory = Callable[[Referee, AgentTimes], Executor]
 
 MAX_TICKS_PER_CALL = 4096  # maximum number of ticks in one kernel call
 _MAX_ROWS_PER_CALL = 1 << 20  # maximum number of log rows (agents x ticks) per kernel call, to limit memory
@@ -85,7 +82,7 @@ class World(WorldState):
         stopwatch: Clock | None = None,
         trials: int = 1,
         tick_ms: float = 0.0,
-        executor: ExecutorFactory = BatchedExecutor,
+        executor: ExecutorFactory = SequentialExecutor,
     ) -> None:
         """Create a world without agents, at tick 0.
 
@@ -103,10 +100,9 @@ class World(WorldState):
             stopwatch: clock in seconds that measures the planning time of each agent. It does not affect results.
             trials: maximum number of walks from start to goal by each agent that learns h; it stops earlier once a walk
                 changes no learned value.
-            tick_ms: time limit of a tick in milliseconds, for all agents together; it needs a clock in `agent_times`.
-            0: no
-                limit.
-            executor: class of the executor that calls the agents. It does not affect results.
+            tick_ms: time limit of a tick in milliseconds, for all agents together; 0: no limit. It needs a clock in
+                `agent_times`.
+            executor: class of the executor that calls the agents. It does not affect results, only speed (executor.py).
 
         Raises:
             ConfigError: start or goal is not a free cell of the map.

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sim.agent_placing import cheapest_cost_and_moves, cheapest_costs_and_moves
 from sim.changes import RandomChangeSchedule
-from sim.execution.dirty import InvalidationReason
+from sim.executor import InvalidationReason
 from sim.optimal_costs import Optimum
 from sim.params import ConfigError, Value, did_you_mean_hint
 from sim.walker import Walker

@@ -1,7 +1,7 @@
 """State of a world: everything that has happened in a run up to its present tick, and what decides how it continues.
 
 `World` (world.py) is a `WorldState` with the rules by which time passes. Caches are not part of the state: those of
-executors belong to sim/execution/, and those of measurements to the tracker in sim/move_optimality.py.
+executors belong to the executors, and those of measurements to the tracker in sim/move_optimality.py.
 """
 
 from bisect import insort_right

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from agents.agent_contract import parameter_sets, random_map_rows, smallest_accepted_budget
 from agents.registry import AGENT_SPECS_BY_KEY
 from agents.warm_up import all_agent_kernel_sets
+from sim.batching.batched_executor import BatchedExecutor
 from sim.grid import Grid
 from sim.jit.ready import compile_missing_kernel_sets
 from sim.movement import CUT_ONE_CORNER, DEFAULT_MOVEMENT, FOUR_NEIGHBOURS, SQUEEZE_BETWEEN_CORNERS, Movement
@@ -162,7 +163,7 @@ def make_world(
 ) -> World:
     """A world with these agents, given as (kind, parameters)."""
     grid = Grid.from_text_rows(rows, movement=movement)
-    world = World(grid, start, goal, AGENT_SPECS_BY_KEY, budget=budget, **options)
+    world = World(grid, start, goal, AGENT_SPECS_BY_KEY, budget=budget, **{"executor": BatchedExecutor, **options})
     for kind, params in agents:
         world.add(AgentConfig(kind, params=params))
     return world

@@ -66,11 +66,11 @@ optimal_costs = _in("sim/optimal_costs.py", "world")
 changes = _in("sim/changes.py", "mutants_killed", "world")
 world_state = _in("sim/world_state.py", "mutants_killed", "world", "timeline")
 world_editor = _in("sim/world_editor.py", "mutants_killed", "world", "timeline")
-digest_columns = _in("sim/execution/digest_columns.py", "mutants_killed", "world", "crew")
-sequential = _in("sim/execution/sequential.py", "executors", "world", "own_agents")
-batched = _in("sim/execution/batched.py", "executors", "crew", "turns")
-agent_batch = _in("sim/execution/agent_batch.py", "executors", "crew")
-time_sliced = _in("sim/execution/time_sliced.py", "executors", "turns")
+digest_table = _in("sim/digest_table.py", "mutants_killed", "world", "crew")
+sequential = _in("sim/sequential_executor.py", "executors", "world", "own_agents")
+batched = _in("sim/batching/batched_executor.py", "executors", "crew", "turns")
+agent_batch = _in("sim/batching/agent_batch.py", "executors", "crew")
+time_sliced = _in("sim/time_sliced_executor.py", "executors", "turns")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
 command_log = _in(T + "command_log.py", "mutants_killed", "timeline", "branches", "sessionfile")
 history = _in(T + "run_history.py", "mutants_killed", "timeline", "branches", "sessionfile")
@@ -93,7 +93,7 @@ unsaved = _in(M + "unsaved_work.py", "beginning", "session")
 judge = _in("sim/referee.py", "learning")
 placing = _in("sim/agent_placing.py", "placing")
 joining = _in("sim/agent_checks.py", "cli")
-tick_timer = _in("sim/execution/tick_timer.py", "turns")
+tick_timer = _in("sim/tick_timer.py", "turns")
 reach = _in(F + "file_access.py", "mapfile")
 interrupts = _in("cli/interrupts.py", "cli")
 own = _in("agents/own.py", "guarded")
@@ -167,7 +167,7 @@ MUTANTS = (
         "stays = np.isin(back.blocked_cells, protected)", "stays = np.isin(back.blocked_cells, back.blocked_cells[:0])"
     ),
     world("self.goal, *sorted(own_goals)])", "self.goal])"),
-    digest_columns('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
+    digest_table('in_order = sorted(walkers, key=attrgetter("id"))', "in_order = list(walkers)"),
     world_editor("[walker for walker in world.walkers if walker.budget is None]", "world.walkers"),
     world("self.next_agent_id = max(self.next_agent_id, number + 1)", "self.next_agent_id = number + 1"),
     # executors

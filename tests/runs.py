@@ -12,15 +12,16 @@ from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
 from files.map_source import map_rows_of_grid
 from files.scenario import Scenario
 from sim import world_commands
+from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
-from sim.execution.batched import BatchedExecutor
+from sim.executor import ExecutorFactory
 from sim.grid import Grid
 from sim.kernels import stale
 from sim.kernels.buckets import Buckets
 from sim.time.command_log import LogEntry
 from sim.time.keyframes import generation_tables_of_world
 from sim.time.timeline import Timeline
-from sim.world import ExecutorFactory, World
+from sim.world import World
 from sim.world_commands import AgentConfig, Command, TimedCommand
 
 from .conftest import parameter_sets, problems, smallest_accepted_budget
@@ -89,6 +90,7 @@ def setups(draw: st.DrawFn, most_agents: int = 4) -> Callable[[], World]:
             switches=switches,
             random_changes=changes,
             watched=True,
+            executor=BatchedExecutor,
         )
         for config in configs:
             world.add(config)

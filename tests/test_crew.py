@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from agents.registry import AGENT_SPECS_BY_KEY
 from sim import agent_placing, world_commands
+from sim.batching.agent_batch import _agent_kernel_arrays, _iter_nested_arrays
+from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
-from sim.execution.agent_batch import _agent_kernel_arrays, _iter_nested_arrays
 from sim.grid import Grid
 from sim.jit.decorators import JIT_ON
 from sim.kernels.tiled import TiledTable
@@ -268,7 +269,7 @@ def test_digest_is_the_same_for_batched_and_restored_worlds() -> None:
 def make_batched_world() -> World:
     """Enough of one kind for a crew, and one that walks alone."""
     grid = Grid.from_text_rows(["." * 60] * 60)
-    world = World(grid, 0, 5, AGENT_SPECS_BY_KEY, budget=3, measures=False)
+    world = World(grid, 0, 5, AGENT_SPECS_BY_KEY, budget=3, measures=False, executor=BatchedExecutor)
     for i in range(20):
         ends = {"start": (i, 2 * i), "goal": (59 - i, 50)}
         world.add(AgentConfig("tb-wa", "", {"weight": 2.0}, group="crowd", **ends))

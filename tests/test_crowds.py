@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from files.scenario import Scenario
 from sim.agent_api import Status
 from sim.agent_placing import RandomPlacing, cheapest_cost_and_moves, place_group_members
-from sim.execution.agent_batch import MIN_BATCH_SIZE
+from sim.batching.agent_batch import MIN_BATCH_SIZE
 from sim.grid import Grid
 from sim.jit.decorators import JIT_ON
 from sim.walker import Walker

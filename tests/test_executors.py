@@ -12,14 +12,14 @@ from agents.registry import AGENT_SPECS_BY_KEY
 from sim import world_commands
 from sim.agent_api import AgentDefaults, AgentSpec, Problem, Status
 from sim.changes import RandomChangeSchedule
-from sim.execution.dirty import InvalidationReason
-from sim.execution.sequential import SequentialExecutor
+from sim.executor import ExecutorFactory, InvalidationReason
 from sim.grid import Grid
 from sim.jit.decorators import JIT_ON
 from sim.metrics import OwnCounts
 from sim.params import Value
+from sim.sequential_executor import SequentialExecutor
 from sim.time.keyframes import restore_world, take_keyframe
-from sim.world import ExecutorFactory, World
+from sim.world import World
 from sim.world_commands import AgentConfig, Command
 from tests.runs import batches_of
 

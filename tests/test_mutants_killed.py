@@ -8,7 +8,7 @@ import pytest
 
 from agents.registry import AGENT_SPECS_BY_KEY
 from experiments.problems import shrink_map
-from sim.execution.step_block import StepBlock
+from sim.executor import StepBlock
 from sim.grid import Grid
 from sim.kernels import log, tba
 from sim.time.run_history import RunHistory

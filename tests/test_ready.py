@@ -15,7 +15,7 @@ import pytest
 from agents.registry import AGENT_SPECS
 from agents.warm_up import build_tiny_world, warm_up_agent, warm_up_batches
 from sim.agent_api import Status
-from sim.execution.agent_batch import AgentBatch
+from sim.batching.agent_batch import AgentBatch
 from sim.jit import cache, ready, sources
 from sim.jit import decorators as jit
 from sim.jit.decorators import JIT_ON

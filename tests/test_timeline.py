@@ -12,16 +12,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from sim import world_commands
 from sim.agent_api import Status
+from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
-from sim.execution.batched import BatchedExecutor
-from sim.execution.dirty import InvalidationReason
-from sim.execution.executor import RunResult
+from sim.executor import ExecutorFactory, InvalidationReason, RunResult
 from sim.time import timeline as timelines
 from sim.time.agent_records import MarkKind
 from sim.time.branches import BranchTree
 from sim.time.keyframes import KeyframeStore
 from sim.time.timeline import Timeline
-from sim.world import ExecutorFactory, World
+from sim.world import World
 from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetParam, SetSwitch
 from sim.world_state import WorldState
 

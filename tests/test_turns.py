@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from agents.registry import AGENT_SPECS_BY_KEY
 from cli import run
 from sim import world_commands
+from sim.batching import agent_batch
+from sim.batching.batch_plan import BatchPlan
+from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
-from sim.execution import agent_batch
-from sim.execution.batch_plan import BatchPlan
-from sim.execution.tick_timer import TickTimer
 from sim.grid import Grid
 from sim.jit.decorators import JIT_ON
+from sim.tick_timer import TickTimer
 from sim.time.branches import BranchTree
 from sim.time.timeline import Timeline
 from sim.world import World
@@ -170,7 +171,7 @@ def test_kernel_time_of_a_batch_is_that_of_the_last_advance() -> None:
 def test_batch_planning_respects_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each turn takes 0.13 ms: 15 of 200 agents fit into 2 ms."""
     grid = Grid.from_text_rows(["." * 48] * 48)
-    world = World(grid, 0, 1, AGENT_SPECS_BY_KEY, budget=1, tick_ms=2.0, measures=False)
+    world = World(grid, 0, 1, AGENT_SPECS_BY_KEY, budget=1, tick_ms=2.0, measures=False, executor=BatchedExecutor)
     for place in range(200):
         world.add(AgentConfig("dstar-lite", start=(place % 48, 0), goal=(47 - place % 48, 47), group="units"))
     clock, serve = PlanningClock(2, 0.13e-3), agent_batch.AgentBatch.run_agents_in_slots

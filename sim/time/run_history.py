@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import Status
-from sim.execution.step_block import StepBlock
+from sim.executor import StepBlock
 from sim.kernels import log
 from sim.time.agent_records import AgentRecord, MarkKind, MarkList, marks_of_batch, marks_of_rows
 from sim.walker import Walker

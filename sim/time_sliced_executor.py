@@ -6,8 +6,8 @@ the same result on any machine. Other executors call the agents; this one decide
 
 from sim.agent_api import Status
 from sim.agent_times import AgentTimes
-from sim.execution.executor import Executor, RunResult
-from sim.execution.tick_timer import TickTimer
+from sim.executor import Executor, RunResult
+from sim.tick_timer import TickTimer
 from sim.walker import Walker
 from sim.world_state import WorldState
 

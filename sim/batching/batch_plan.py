@@ -8,9 +8,9 @@ which the digest of the world is computed.
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from sim.execution.agent_batch import AgentBatch, form_batches
-from sim.execution.digest_columns import DigestColumns
-from sim.execution.sequential import is_waiting_for_path, may_walker_act
+from sim.batching.agent_batch import AgentBatch, form_batches
+from sim.batching.digest_columns import DigestColumns
+from sim.sequential_executor import is_waiting_for_path, may_walker_act
 from sim.walker import Walker
 
 

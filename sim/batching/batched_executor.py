@@ -11,17 +11,15 @@ import numpy as np
 
 from sim.agent_api import Status
 from sim.agent_times import AgentTimes
-from sim.execution.agent_batch import MIN_BATCH_SIZE, AgentBatch, prefault_search_pages
-from sim.execution.batch_plan import BatchPlan
-from sim.execution.dirty import InvalidationReason
-from sim.execution.executor import AgentTiming, RunResult
-from sim.execution.sequential import SequentialExecutor
-from sim.execution.step_block import StepBlock
+from sim.batching.agent_batch import MIN_BATCH_SIZE, AgentBatch, prefault_search_pages
+from sim.batching.batch_plan import BatchPlan
+from sim.executor import AgentTiming, InvalidationReason, RunResult, StepBlock
 from sim.grid import MapChange
 from sim.kernels import log
 from sim.log_rows import UnbatchedRows
 from sim.referee import Referee
 from sim.referee_rules import describe_broken_rule
+from sim.sequential_executor import SequentialExecutor
 from sim.walker import Walker
 from sim.world_state import WorldState
 

@@ -1,14 +1,31 @@
-"""Interface of executors, which let all agents of a world plan and act."""
+"""Interface of executors, which let all agents of a world plan and act.
 
-from collections.abc import Iterator, Sequence
+`SequentialExecutor` (sequential_executor.py) is the plain one: one agent after the other. All others give identical
+results. `TimeSlicedExecutor` (time_sliced_executor.py) wraps another executor for single ticks in which only some
+agents plan. `BatchedExecutor` (sim/batching/) advances agents of the same kind in one kernel call.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from enum import Enum, auto
+from typing import Any, NamedTuple, Protocol
 
-from sim.execution.dirty import InvalidationReason
-from sim.execution.step_block import StepBlock
+import numpy as np
+import numpy.typing as npt
+
+from sim.agent_times import AgentTimes
 from sim.grid import MapChange
+from sim.referee import Referee
 from sim.walker import Walker
 from sim.world_state import WorldState
+
+
+class InvalidationReason(Enum):
+    """Kind of change in a world: the reason that `World.invalidate_executor_caches` gets."""
+
+    AGENTS = auto()  # agents may act again, or use other arrays, parameters or budgets
+    GOALS = auto()  # the same, and an agent has got a goal of its own
+    MEMBERSHIP = auto()  # agents were added, removed or stopped, or may have to join or leave a batch
 
 
 class RunResult(NamedTuple):
@@ -17,6 +34,21 @@ class RunResult(NamedTuple):
     ticks: int  # largest number of ticks in which any agent acted
     has_activity: bool = True  # whether the state of any agent may have changed
     have_all_planned: bool = True  # False: a limit kept agents from planning, so that they have no rows for the tick
+
+
+@dataclass(frozen=True)
+class StepBlock:
+    """Log rows that several agents wrote in consecutive ticks."""
+
+    first_tick: int  # world tick of column 0 of `log_rows`
+    index_by_id: Mapping[int, int]  # agent id -> index of the agent in this block
+    log_rows: npt.NDArray[Any]  # log.ROW[agents, ticks]: log row of each agent and tick
+    done: npt.NDArray[np.int64]  # [agents] number of ticks in which each agent acted; rows of later ticks are unused
+
+    @property
+    def end(self) -> int:
+        """Return the world tick that follows the last of these ticks."""
+        return self.first_tick + int(self.log_rows.shape[1])
 
 
 @dataclass(frozen=True)
@@ -32,7 +64,7 @@ class Executor(Protocol):
     """Interface of executors. A world calls `begin_advance`, then `run` once or several times, then `end_advance`.
 
     A new executor is best written as a subclass of `SequentialExecutor`. Its constructor takes the `Referee` and the
-    `AgentTimes` of the world (`ExecutorFactory` in world.py). Add it to tests/test_executors.py, which compares all.
+    `AgentTimes` of the world (`ExecutorFactory`). Add it to tests/test_executors.py, which compares all.
 
     An executor keeps no reference to the state of the world, so that a world which is no longer used is freed at once.
     """
@@ -54,7 +86,7 @@ class Executor(Protocol):
                 earlier.
         """
 
-    # A tick in which a limit keeps some agents from planning is run in parts (time_sliced.py).
+    # A tick in which a limit keeps some agents from planning is run in parts (time_sliced_executor.py).
 
     def begin_partial_tick(self, state: WorldState) -> None:
         """Begin a tick in which agents are called in the order of a queue."""
@@ -91,3 +123,7 @@ class Executor(Protocol):
 
     def digest_bytes(self, state: WorldState) -> bytes:
         """Return what all agents have done so far, for the digest of the world."""
+
+
+ExecutorFactory = Callable[[Referee, AgentTimes], Executor]
+"""Function that creates an executor for a world, such as the class `SequentialExecutor`."""

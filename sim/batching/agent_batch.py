@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sim.agent_api import Batchable
 from sim.agent_times import Clock
-from sim.execution.step_block import StepBlock
+from sim.executor import StepBlock
 from sim.grid import Grid, MapChange
 from sim.jit.decorators import JIT_ON, CachedDispatch
 from sim.kernels import log

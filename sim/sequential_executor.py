@@ -4,10 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from sim.agent_api import Status
 from sim.agent_times import AgentTimes
-from sim.execution.digest_columns import DigestColumns
-from sim.execution.dirty import InvalidationReason
-from sim.execution.executor import AgentTiming, RunResult
-from sim.execution.step_block import StepBlock
+from sim.digest_table import DigestTable
+from sim.executor import AgentTiming, InvalidationReason, RunResult, StepBlock
 from sim.grid import MapChange
 from sim.log_rows import UnbatchedRows
 from sim.referee import Referee
@@ -77,7 +75,10 @@ class SequentialExecutor:
         return [walker.position for walker in state.walkers]
 
     def digest_bytes(self, state: WorldState) -> bytes:
-        return DigestColumns(state.walkers).read_digest_bytes()
+        table = DigestTable(state.walkers)
+        for halves, walker in zip(table.digest_halves, table.walkers, strict=True):
+            halves[:] = walker.digest_halves
+        return table.used_bytes()
 
     def begin_partial_tick(self, state: WorldState) -> None:
         pass
