@@ -19,7 +19,6 @@ from cli.arguments import (
 )
 from cli.kernel_warm_up import warm_up_agents
 from cli.progress import ProgressBar
-from cli.report.figures import save_chart
 from experiments.advice import (
     DOES_NOT_FIT,
     FITS_ON_AVERAGE,
@@ -38,6 +37,7 @@ from experiments.advice import (
 from experiments.job_runner import run_job
 from experiments.problems import ProblemInstance, create_map_data, random_start_goal_pairs
 from experiments.report_charts import ChartData, ChartSeries, measure_label
+from experiments.report_figures import save_chart
 from experiments.table_formats import ReportTable, cell_text, number_text
 from files.disk import check_folder_creatable, create_folder
 from files.map_files import MAP_KINDS, open_map

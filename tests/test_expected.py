@@ -19,11 +19,11 @@ from tests.runs import scenario_on
 from tests.test_palette import lab
 from tests.window import App, at_cell, drag, make_app, press_combination, settle
 from ui.draw.layers import LAYERS
-from ui.draw.legend_swatches import draw_layer_swatch
 from ui.draw.theme import PALETTES, Palette
 from ui.film import video_encoding
 from ui.film.film_options import Encoding
 from ui.film.recorder import Recorder
+from ui.maps.legend_swatches import draw_layer_swatch
 from ui.model.camera import Camera
 from ui.panels.map_legend import CELL_GROUP_MEANINGS, visible_legend_entries
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from agents.registry import AGENT_SPECS_BY_KEY
 from cli.progress import ProgressBar
-from cli.report import create_report, figures, write_report
+from cli.report import create_report, write_report
 from cli.report.page import report_markdown_section
+from experiments import report_figures as figures
 from experiments.specification import parse_experiment
 from experiments.store import open_store_for_reading
 from files.lesson import parse_lesson

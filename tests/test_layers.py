@@ -6,6 +6,8 @@ generators may import everything, and the program does not import them.
 
 import ast
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,35 @@ ALLOWED = {
     "benchmarks": {*SHIPPED, "benchmarks"},
     "tools": {*PACKAGES},
 }
+PACKAGE_ORDER = (
+    "sim.system",
+    "sim.jit",
+    "sim.kernels",
+    "sim",
+    "sim.batching",
+    "sim.time",
+    "files",
+    "experiments",
+    "agents",
+    "ui.model",
+    "ui.draw.kernels",
+    "ui.draw",
+    "ui.draw.layers",
+    "ui.maps",
+    "ui.widgets",
+    "ui.panels",
+    "ui.dialogs",
+    "ui.film",
+    "ui.commands",
+    "ui.input",
+    "ui",
+    "cli",
+    "cli.experiment",
+    "cli.report",
+    "benchmarks",
+    "tools",
+)
+"""All packages; a package is a folder without its subfolders. Each imports only packages that are before it."""
 DRAWING = {"pygame", "pygame_gui"}
 ENDS_ENDLESS_CALLS = {"watchdog.py"}  # it must not decide what an agent does, but whether it ever comes back
 
@@ -41,7 +72,38 @@ def imports(path: Path) -> list[tuple[int, str]]:
             found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: a relative import"
-            found.append((node.lineno, node.module or ""))
+            found += [(node.lineno, name) for name in sorted(modules_of_import(node))]
+    return found
+
+
+def modules_of_import(node: ast.ImportFrom) -> set[str]:
+    """Return the modules that `from ... import ...` names: submodules, or else the module that defines the names."""
+    module = str(node.module)
+    folder = ROOT.joinpath(*module.split("."))
+    return {
+        f"{module}.{alias.name}"
+        if (folder / alias.name).is_dir() or (folder / f"{alias.name}.py").is_file()
+        else module
+        for alias in node.names
+    }
+
+
+def package_of_module(module: str) -> str:
+    """Return the package (folder) of a module. `module`: dotted name; the name of a package stands for its __init__."""
+    return module if ROOT.joinpath(*module.split(".")).is_dir() else module.rpartition(".")[0]
+
+
+@cache
+def package_imports() -> dict[str, dict[str, str]]:
+    """Return for each package the packages that it imports, each with one of the imports."""
+    found: dict[str, dict[str, str]] = {}
+    for path in (path for package in PACKAGES for path in sources(package)):
+        importer = ".".join(path.parent.relative_to(ROOT).parts)
+        packages = found.setdefault(importer, {})
+        for line, name in imports(path):
+            imported = package_of_module(name) if name.split(".")[0] in PACKAGES else importer
+            if imported != importer:
+                packages[imported] = f"{path.relative_to(ROOT)}:{line} imports {name}"
     return found
 
 
@@ -52,6 +114,26 @@ def test_package_imports_only_lower_packages(package: str) -> None:
         for path in sources(package)
         for line, name in imports(path)
         if name.split(".")[0] in {*PACKAGES, "main", "tests"} - ALLOWED[package]
+    ]
+    assert not wrong
+
+
+def test_packages_do_not_import_each_other_in_cycles() -> None:
+    try:
+        TopologicalSorter(package_imports()).prepare()
+    except CycleError as error:
+        cycle: list[str] = error.args[1]  # each package is imported by the next one
+        steps = [package_imports()[importer][imported] for imported, importer in pairwise(cycle)]
+        pytest.fail("\n".join(["packages import each other:", *steps]))
+
+
+def test_each_package_imports_only_packages_before_it_in_the_order() -> None:
+    assert set(package_imports()) == set(PACKAGE_ORDER)
+    wrong = [
+        text
+        for importer, packages in package_imports().items()
+        for imported, text in packages.items()
+        if PACKAGE_ORDER.index(imported) >= PACKAGE_ORDER.index(importer)
     ]
     assert not wrong
 

@@ -16,9 +16,9 @@ from sim.jit.decorators import JIT_ON
 from sim.jit.ready import KernelSet
 from sim.system import file_locks
 from tests.window import make_app, press
-from ui import kernel_preparation, start, subprocesses, warmup
+from ui import kernel_preparation, start, warmup
 from ui.kernel_preparation import KernelPreparation
-from ui.model import opened_files
+from ui.model import opened_files, subprocesses
 from ui.model.settings import Settings
 from ui.warmup import all_kernel_sets, compile_kernels_in_background, first_frame_kernel_sets
 

@@ -37,7 +37,6 @@ from ui.draw import marker_shapes
 from ui.draw.heat_scale import HeatScale, heat_scale_for_peak
 from ui.draw.kernels import cell_flags as bits
 from ui.draw.layers import LAYERS, contours
-from ui.draw.legend_swatches import draw_colour_bar, draw_layer_swatch
 from ui.draw.map_colours import (
     detour_colour,
     fill_colour_table,
@@ -49,10 +48,11 @@ from ui.draw.map_colours import (
     region_colours,
 )
 from ui.draw.map_painter import RECENT_TICKS, ToolPreview
-from ui.draw.map_renderer import MapRenderer
 from ui.draw.panel_content import CellFlags, PanelContent, update_flags_and_heat_of_panels
 from ui.draw.theme import DARK, DIVERGING, LIGHT, PALETTES, Colour, Palette, mix_colours, pack_colour
 from ui.draw.thumbnails import draw_thumbnail
+from ui.maps.legend_swatches import draw_colour_bar, draw_layer_swatch
+from ui.maps.map_renderer import MapRenderer
 from ui.model.camera import Camera, camera_fitting_map
 from ui.model.layer_state import HeatSetting, LayerState
 from ui.model.trails import Trail
@@ -1383,7 +1383,7 @@ def test_slow_motion_marks_the_last_shown_expansion():
 
 COUNT_KERNELS = """
 from ui.draw.kernels import cell_flags, paint, strokes
-from ui.draw.warm_pictures import compile_all_picture_kernels
+from ui.maps.warm_pictures import compile_all_picture_kernels
 compile_all_picture_kernels()
 modules = {{"cell_flags": cell_flags, "paint": paint, "strokes": strokes}}
 for name in "{names}".split():

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import main
-from cli.report import _specification_file, create_report, figures
+from cli.report import _specification_file, create_report
 from cli.report.page import report_markdown_section
+from experiments import report_figures as figures
 from experiments.claims import check_claim, read_claims
 from experiments.columns import MEASURED_COLUMNS, NUMERIC_COLUMNS, PLANNED_COLUMNS, PROCESSOR_TIME_COLUMNS
 from experiments.report_charts import (

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import main
 from cli import report as report_command
-from cli.report import charts_with_unique_names, create_report, figures
+from cli.report import charts_with_unique_names, create_report
+from experiments import report_figures as figures
 from experiments.report_charts import ChartData, ChartSeries
 from experiments.result_frame import ResultFrame
 from experiments.specification import parse_report_content

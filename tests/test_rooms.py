@@ -11,8 +11,9 @@ from pathlib import Path
 from .conftest import ROOT
 
 ORDER = (
-    ("subprocesses", "model"),
+    ("model",),
     ("draw",),
+    ("maps",),
     ("widgets",),
     ("panels", "dialogs"),
     ("film",),

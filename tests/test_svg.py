@@ -19,12 +19,12 @@ from tests.window import make_app
 from ui.draw.layers import LAYERS
 from ui.draw.layers.back_moves import straight_back_move_runs
 from ui.draw.layers.trail import walked_lines
-from ui.draw.svg_page import panel_svg
 from ui.draw.svg_paths import outline_path, path_through_points
 from ui.draw.theme import DARK, LIGHT, PALETTES
 from ui.film.picture_files import save_panel_picture, save_panel_svg, save_window_picture
 from ui.film.recording_files import FOLDER_VARIABLE
 from ui.film.replay import ReplaySpec
+from ui.maps.svg_page import panel_svg
 from ui.model import branch_actions
 from ui.model.appearance import Appearance, MapPart
 from ui.model.layer_state import HeatSetting

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from agents.warm_up import CROWD_KIND, has_agent_kernels, kernel_set_key
 from sim.jit.ready import is_kernel_set_compiled
-from ui import subprocesses
+from ui.model import subprocesses
 from ui.model.run import Panel
 from ui.warmup import are_all_kernels_compiled
 

@@ -33,12 +33,12 @@ from sim.jit.decorators import ONLY_DRAWING_VARIABLE
 from sim.jit.ready import KernelSet, compile_missing_kernel_sets, is_kernel_set_compiled
 from sim.time.timeline import Timeline
 from sim.world_commands import EditCells
-from ui import subprocesses
-from ui.draw.warm_pictures import (
+from ui.maps.warm_pictures import (
     compile_all_picture_kernels,
     compile_crowd_picture_kernels,
     compile_first_picture_kernels,
 )
+from ui.model import subprocesses
 
 
 def _first_picture_kernel_set(kind: str, key: str) -> KernelSet:

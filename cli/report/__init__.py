@@ -12,10 +12,10 @@ from typing import TypeVar
 from agents.registry import AGENT_SPECS_BY_KEY
 from cli.arguments import CommandParser
 from cli.progress import ProgressBar
-from cli.report.figures import save_chart
 from cli.report.page import ExperimentReport, report_markdown_section, report_page
 from experiments.claims import check_claim
 from experiments.report_charts import ChartData, chart_of_figure, standard_charts
+from experiments.report_figures import save_chart
 from experiments.report_layout import FigureSpec, file_name_key
 from experiments.report_tables import (
     comparison_table,

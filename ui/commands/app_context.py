@@ -16,10 +16,10 @@ from ui.dialogs.dialog_base import Dialog
 from ui.dialogs.dialog_host import WindowDialogs
 from ui.dialogs.document_opener import DocumentOpener
 from ui.dialogs.unsaved_question import RunningExperimentQuestion
-from ui.draw.map_view import MapView
 from ui.draw.theme import PALETTES
 from ui.film.recording_controller import RecordingController
 from ui.film.recording_files import FOLDER_SETTING
+from ui.maps.map_view import MapView
 from ui.model import value_adjustments
 from ui.model.camera import Camera
 from ui.model.drawing_tools import Point

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import pygame
 
-from ui.draw import legend_swatches
 from ui.draw.layers import LAYER_BY_KEY, Layer
-from ui.draw.map_view import MapView
 from ui.draw.theme import PALETTES
 from ui.film.film_options import PANELS, WINDOW, WindowPart
+from ui.maps import legend_swatches
+from ui.maps.map_view import MapView
 from ui.model import layout
 from ui.model.appearance import Appearance
 from ui.model.camera import Camera, camera_fitting_map

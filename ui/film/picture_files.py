@@ -18,10 +18,10 @@ from files.png import png_bytes
 from sim.params import ConfigError
 from sim.world_view import WalkerView
 from ui.draw.marker_shapes import TEXTURES_FROM_PX
-from ui.draw.svg_page import panel_svg
 from ui.film.film_options import MAX_PICTURE_SIDE, MAX_PIXELS, PICTURE, WINDOW, WindowPart
 from ui.film.offscreen_renderer import OffscreenRenderer
 from ui.film.recording_files import recording_file_name, recordings_folder, unused_path
+from ui.maps.svg_page import panel_svg
 from ui.model import opened_files, session_saving
 from ui.model.appearance import Appearance
 from ui.model.comparison_columns import params_text

@@ -24,7 +24,6 @@ from collections import deque
 from dataclasses import replace
 
 from agents.own_files import loaded_files_json
-from ui import subprocesses
 from ui.film.film_options import FilmOptions
 from ui.film.replay import ReplaySpec, branch_states_at_start, replay_spec_of_run
 from ui.film.worker_messages import (
@@ -40,6 +39,7 @@ from ui.film.worker_messages import (
     WorkerMessage,
     WorkerReport,
 )
+from ui.model import subprocesses
 from ui.model.appearance import Appearance
 from ui.model.session import Session
 

@@ -31,7 +31,7 @@ from files.disk import file_error_reason
 from files.scenario import Scenario
 from sim.params import ConfigError, Value
 from sim.system.user_folders import delete_old_folders, state_folder
-from ui import subprocesses
+from ui.model import subprocesses
 
 MAX_EXPERIMENT_FOLDERS = 20  # number of the latest experiment folders that are kept
 _COLUMNS = (

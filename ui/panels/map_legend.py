@@ -1,11 +1,11 @@
 """Legend below the layers in the sidebar: a sample of each mark visible on the maps, with its meaning."""
 
-from ui.draw import legend_swatches
 from ui.draw.cell_numbers import TEXT_FROM_PX
 from ui.draw.kernels.cell_flags import SWAMP, TREES, WATER
 from ui.draw.layers import LAYER_BY_KEY
 from ui.draw.map_painter import HEAT_TRAILS_FROM_PX
 from ui.draw.panel_content import terrain_flags_of
+from ui.maps import legend_swatches
 from ui.model.layout import Box
 from ui.panels.view_context import ViewContext
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 
 from sim.abstraction import ABSTRACTION_KIND, top_level_number
-from ui.draw import legend_swatches
 from ui.draw.layers import LAYERS, Layer
 from ui.draw.theme import HEAT_MAPS
+from ui.maps import legend_swatches
 from ui.model.layer_state import HEAT_KINDS, HEAT_NAMES, compared_panel_names
 from ui.model.layout import Box
 from ui.panels import comparison_badges, map_legend

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from ui.draw.map_view import MapView
 from ui.draw.theme import Palette
+from ui.maps.map_view import MapView
 from ui.model.command_availability import disabled_reason
 from ui.model.distance_cache import DistanceCache
 from ui.model.key_placeholders import fill_in_key_placeholders

@@ -13,9 +13,9 @@ import pygame
 from ui.draw.heat_scale import HeatScale, heat_scale_for_peak
 from ui.draw.layers import Layer, layers_for_agents
 from ui.draw.map_painter import ToolPreview
-from ui.draw.map_renderer import MapRenderer
 from ui.draw.panel_content import CellFlags, PanelContent, update_flags_and_heat_of_panels
 from ui.draw.theme import Palette
+from ui.maps.map_renderer import MapRenderer
 from ui.model import layout
 from ui.model.camera import Camera
 from ui.model.layer_state import HeatSetting, LayerState

@@ -17,12 +17,12 @@ from sim.world_commands import AgentConfig, EditCells
 from ui.draw.kernels import cell_flags, paint
 from ui.draw.kernels.paint import Viewport
 from ui.draw.layers import LAYER_BY_KEY, LAYERS
-from ui.draw.legend_swatches import draw_layer_swatch
 from ui.draw.map_painter import DraggedMarker, ToolPreview
-from ui.draw.map_renderer import MapRenderer
 from ui.draw.marker_shapes import locked_pixels_of
 from ui.draw.panel_content import BANDS, NO_CELLS, CellFlags, PanelContent, update_flags_and_heat_of_panels
 from ui.draw.theme import DARK
+from ui.maps.legend_swatches import draw_layer_swatch
+from ui.maps.map_renderer import MapRenderer
 from ui.model.camera import Camera
 from ui.model.crowds import Crowd
 from ui.model.layer_state import HEAT_KINDS, HeatSetting, LayerState

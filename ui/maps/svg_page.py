@@ -14,11 +14,11 @@ from ui.draw.kernels import cell_flags as bits
 from ui.draw.layer import Layer
 from ui.draw.layers import LAYERS_BY_DRAWING_DEPTH, layers_for_agents
 from ui.draw.map_colours import heat_band_colour, heat_dot_colour, heat_edge_colour
-from ui.draw.map_renderer import DOT_SHARE
 from ui.draw.panel_content import CellFlags, PanelContent, update_flags_and_heat_of_panels
 from ui.draw.svg_painter import SvgPainter
 from ui.draw.svg_paths import Mask, hex_code_of_colour, rect_attributes, short_decimal_text
 from ui.draw.theme import PALETTES, Colour, Palette
+from ui.maps.map_renderer import DOT_SHARE
 from ui.model import panel_texts
 from ui.model.appearance import Appearance
 from ui.model.layer_state import HEAT_LONG_NAMES, LayerState, compared_panel_names
