@@ -30,4 +30,5 @@ SPEC = AgentSpec(
     keeps_h=True,
     converges_to_optimal=False,
     shows=frozenset({"groups"}),
+    advised_settings=({},),
 )

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from agents.learning_agent import CELLS_OF_ONE_EXPANSION, ON_UNBLOCK_PARAM, LearningAgent
+from files.depth_tree_file import shipped_tree
 from sim.agent_api import AgentSpec, AgentView, Problem
-from sim.depth_tree import shipped_tree
 from sim.kernels import depth_control
 from sim.kernels.lrta import new_lookahead_ball
 from sim.kernels.search import CLOSED, max_known_cells

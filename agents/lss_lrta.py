@@ -29,4 +29,5 @@ SPEC = AgentSpec(
     family="learning",
     keeps_h=True,
     shows=frozenset({"groups"}),
+    advised_settings=({},),
 )

@@ -13,4 +13,5 @@ SPEC = AgentSpec(
     paper="Time-Bounded Best-First Search",
     summary="Greedy search sliced over ticks: best at tiny budgets, but the cost of its path has no bound.",
     make=TbGreedy,
+    advised_settings=({},),
 )

@@ -21,4 +21,5 @@ SPEC = AgentSpec(
     summary="Weighted A* sliced over ticks; a weight above 1 tames the scrubbing.",
     make=TbBfs,
     params=(WEIGHT_PARAM, REOPEN_PARAM),
+    advised_settings=({"weight": 1.4}, {"weight": 2.0}, {"weight": 3.0}),
 )

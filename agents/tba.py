@@ -169,4 +169,5 @@ SPEC = AgentSpec(
     ),
     check_budget=check_tba_budget,
     shows=frozenset({"tracing", "detour"}),
+    advised_settings=({}, {"switch": "longer"}),
 )

@@ -22,16 +22,6 @@ from sim.run_until import run_until
 from sim.world_commands import AgentConfig
 
 BUDGETS = (4, 16, 64, 256)  # budgets tried with each agent, in expansions per tick
-_CANDIDATE_KINDS: tuple[tuple[str, Mapping[str, Value]], ...] = (
-    ("tba", {}),
-    ("tba", {"switch": "longer"}),
-    ("tb-wa", {"weight": 1.4}),
-    ("tb-wa", {"weight": 2.0}),
-    ("tb-wa", {"weight": 3.0}),
-    ("tb-gbfs", {}),
-    ("lss-lrta", {}),
-    ("da-rtaa", {}),
-)
 _MAX_MOVES_PER_COST = 100  # a candidate is stopped after this many moves per unit of the cheapest path's cost
 MAX_COMPARED_UNITS = 200
 """Maximum number of units that walk together when settings are compared; times of more units are extrapolated."""
@@ -115,17 +105,17 @@ def create_candidates(specs: Mapping[str, AgentSpec], budget: int | None) -> lis
     """Return all candidates (agents with parameters and budgets) to be measured.
 
     Args:
-        specs: All agents by their keys.
+        specs: All agents by their keys; each declares the parameters to try (`AgentSpec.advised_settings`).
         budget: The only budget to try, or None for all of BUDGETS. An agent is left out for budgets that are too small.
     """
     candidates = []
-    for kind, values in _CANDIDATE_KINDS:
-        spec = specs[kind]
-        params = parse_params(spec.params, values, kind, [])
+    settings = [(spec, values) for spec in specs.values() for values in spec.advised_settings]
+    for spec, values in settings:
+        params = parse_params(spec.params, values, spec.key, [])
         settings_text = "".join(f" {name}={value}" for name, value in values.items())
         for k in BUDGETS if budget is None else (budget,):
             if spec.check_budget(k, params) is None:
-                candidates.append(AgentCandidate(kind, params, k, f"{spec.name}{settings_text} k={k}"))
+                candidates.append(AgentCandidate(spec.key, params, k, f"{spec.name}{settings_text} k={k}"))
     return candidates
 
 

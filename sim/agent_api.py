@@ -110,7 +110,7 @@ class AgentView:
     head: int = 0  # index in `path`; the cells before this index have been walked and no longer count as path
     # Cells of the path that is being traced, in the order of tracing, which begins at the far end of the path.
     tracing: Cells = field(default_factory=lambda: np.empty(0, np.int32))
-    detour: Search | None = None  # TBA*'s search for a shortcut
+    detour: Search | None = None  # search for a shortcut to the path
     learned: LearnedHeuristic | None = None  # learned heuristic; None: the agent does not learn h
     groups: Mapping[str, Cells] = field(default_factory=dict)  # name from GROUP_NAMES -> set of cells to show
     numbers: Mapping[str, float] = field(default_factory=dict)  # name -> value of further counters of this algorithm
@@ -294,6 +294,9 @@ class AgentSpec:
     prepare: Callable[[Problem, Mapping[str, Value], Stopwatch | None], Iterator[BuildProgress]] = _no_preparation
     """Function that returns an iterator, which computes the data that `make` needs in steps (prepared.py). Callers may
     skip it; then `make` computes the data."""
+
+    # Parameter values, one entry per setting, with which `advise` tries the algorithm for use in games.
+    advised_settings: tuple[Mapping[str, Value], ...] = field(default=(), hash=False)
 
     @property
     def has_data(self) -> bool:

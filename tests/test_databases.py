@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from agents import dt_lrta
 from agents.registry import AGENT_SPECS_BY_KEY
 from benchmarks.bench_problems import random_start_goal_pairs
+from files import depth_tree_file
 from sim import depth_tree, subgoal_databases
 from sim.abstraction import AbstractionLevels, fetch_abstraction, region_map, regions_of_cells, top_level_number
 from sim.agent_api import Problem as Given
@@ -749,7 +750,7 @@ def test_dt_lrta_with_a_constant_tree_equals_lrta_plus_pre_search(depth: int, mo
 
 
 def test_standard_depth_tree_is_valid_and_not_constant() -> None:
-    tree = depth_tree.shipped_tree()
+    tree = depth_tree_file.shipped_tree()
     assert tree.decision_tree.depth.min() >= 1 and tree.decision_tree.depth.max() <= tree.dmax
     leaves = tree.decision_tree.depth[tree.decision_tree.feature < 0]
     assert len(set(leaves.tolist())) > 1, "it always says the same"
@@ -787,7 +788,7 @@ def test_held_out_scores_ignore_the_labels_of_the_same_map() -> None:
 
 
 def test_standard_depth_tree_beats_a_constant_on_unseen_maps() -> None:
-    tree, maps = depth_tree.shipped_tree(), []
+    tree, maps = depth_tree_file.shipped_tree(), []
     for kind, values in (("caves", {"grain": 3}), ("caves", {"grain": 6}), ("rooms", {"room": 17})):
         grid = generate_map(kind, {**values, "width": 128, "height": 128, "seed": 77}).grid
         ends = random_start_goal_pairs(grid, 6, random.Random(kind))
@@ -806,9 +807,9 @@ def walk_tree(tree: depth_control.DecisionTree, row: np.ndarray) -> int:
 
 
 def test_depth_tree_round_trips_through_its_file(tmp_path: Path) -> None:
-    standard = depth_tree.shipped_tree()
-    depth_tree.write_tree(tmp_path / "tree.json", standard)
-    again = depth_tree.read_tree(tmp_path / "tree.json")
+    standard = depth_tree_file.shipped_tree()
+    depth_tree_file.write_tree(tmp_path / "tree.json", standard)
+    again = depth_tree_file.read_tree(tmp_path / "tree.json")
     assert (again.steps, again.presearch_depth, again.dmax) == (standard.steps, standard.presearch_depth, standard.dmax)
     assert depth_tree.tree_digest(again.decision_tree) == depth_tree.tree_digest(standard.decision_tree)
 
@@ -818,7 +819,7 @@ def test_depth_tree_round_trips_through_its_file(tmp_path: Path) -> None:
 def test_invalid_depth_tree_file_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "tree.json").write_text(text)
     with pytest.raises(ConfigError, match="expected"):
-        depth_tree.read_tree(tmp_path / "tree.json")
+        depth_tree_file.read_tree(tmp_path / "tree.json")
 
 
 @settings(max_examples=20)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.registry import AGENT_SPECS_BY_KEY
+
 from .conftest import ROOT, run_python
 
 SHIPPED = ("sim", "files", "experiments", "agents", "ui", "cli")
@@ -145,6 +147,30 @@ def test_only_ui_imports_drawing_libraries(package: str) -> None:
         for path in sources(package)
         for line, name in imports(path)
         if name.split(".")[0] in DRAWING
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("package", ["sim", "files", "experiments"])
+def test_packages_below_agents_name_no_agent(package: str) -> None:
+    """Agents are found by their specs, so that a new agent needs no change elsewhere."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno} names {node.value}"
+        for path in sources(package)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in AGENT_SPECS_BY_KEY
+    ]
+    assert not wrong
+
+
+def test_simulation_knows_no_file_formats() -> None:
+    """Packages above convert the state of the simulation to files. Compilers and caches have files of their own."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in sources("sim")
+        if path.parent.name not in ("jit", "system") and path.name != "prepared_data.py"
+        for line, name in imports(path)
+        if name.split(".")[0] in {"csv", "json", "tarfile", "tomllib", "xml", "yaml", "zipfile", "zlib", "PIL"}
     ]
     assert not wrong
 

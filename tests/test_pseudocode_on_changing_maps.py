@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.dt_lrta import DtLrta
+from files.depth_tree_file import shipped_tree
 from sim.agent_api import Status
-from sim.depth_tree import shipped_tree
 from sim.params import Value
 from sim.world import World
 from sim.world_commands import EditCells, MoveGoal

@@ -18,9 +18,9 @@ from benchmarks.bench_problems import random_start_goal_pairs
 from cli.arguments import CommandParser, run_module
 from cli.progress import ProgressBar
 from experiments.problems import shrink_map
+from files.depth_tree_file import STANDARD_TREE_FILE, write_tree
 from files.movingai import read_map
 from sim.depth_tree import (
-    STANDARD_TREE_FILE,
     DepthTree,
     LabelledStates,
     TreeScore,
@@ -30,7 +30,6 @@ from sim.depth_tree import (
     label_states_of_maps,
     tree_accuracy,
     tree_digest,
-    write_tree,
 )
 from sim.grid import Grid
 from sim.map_generators import generate_map
