@@ -86,6 +86,12 @@ class Executor(Protocol):
                 earlier.
         """
 
+    def end_advance(self, state: WorldState) -> None:
+        """Complete the rows of the advance, so that they can be read."""
+
+    def notify_map_change(self, state: WorldState, change: MapChange) -> None:
+        """Notify all agents of a change of the map."""
+
     # A tick in which a limit keeps some agents from planning is run in parts (time_sliced_executor.py).
 
     def begin_partial_tick(self, state: WorldState) -> None:
@@ -97,17 +103,7 @@ class Executor(Protocol):
     def end_partial_tick(self, state: WorldState) -> None:
         """End the tick: judge the moves of all agents that have acted."""
 
-    def end_advance(self, state: WorldState) -> None:
-        """Complete the rows of the advance, so that they can be read."""
-
-    def notify_map_change(self, state: WorldState, change: MapChange) -> None:
-        """Notify all agents of a change of the map."""
-
-    def invalidate_caches(self, reason: InvalidationReason) -> None:
-        """Mark caches as out of date. A world calls this after every change that concerns agents."""
-
-    def prepare_first_tick(self, state: WorldState) -> None:
-        """Do slow work of the first tick in advance."""
+    # What the last advance did.
 
     def walkers_with_rows(self) -> Sequence[Walker]:
         """Return the agents that wrote rows of their own in the last advance, outside of all blocks."""
@@ -118,11 +114,21 @@ class Executor(Protocol):
     def agent_timings(self, state: WorldState) -> Iterator[AgentTiming]:
         """Yield the times that agents took in the last advance; nothing without a clock."""
 
+    # Methods that a plain executor answers from the walkers. Others know the answer faster.
+
     def occupied_cells(self, state: WorldState) -> Sequence[int]:
         """Return the cells that agents occupy."""
 
     def digest_bytes(self, state: WorldState) -> bytes:
         """Return what all agents have done so far, for the digest of the world."""
+
+    # Methods for executors with caches. A plain executor does nothing.
+
+    def invalidate_caches(self, reason: InvalidationReason) -> None:
+        """Mark caches as out of date. A world calls this after every change that concerns agents."""
+
+    def prepare_first_tick(self, state: WorldState) -> None:
+        """Do slow work of the first tick in advance."""
 
 
 ExecutorFactory = Callable[[Referee, AgentTimes], Executor]

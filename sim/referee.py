@@ -49,7 +49,7 @@ class Referee:
             times,
         )
         self.last_stop_tick = -1  # last world tick in which an agent was stopped; -1: never
-        self.stop_count = 0  # number of agents that were stopped, from which executors see that batches are outdated
+        self.stop_count = 0  # number of agents that were stopped, from which executors see that caches are outdated
 
     @property
     def judges_optimality(self) -> bool:
