@@ -5,7 +5,8 @@ import os
 import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
+
+from sim.jit.numba_version import NUMBA_VERSION
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def write_csv_file(path: str, tables: Iterable[tuple[str, BenchTable]]) -> None:
         path: The file.
         tables: The name and the table of each bench.
     """
-    machine = (_machine_name(), platform.python_version(), version("numba"))
+    machine = (_machine_name(), platform.python_version(), NUMBA_VERSION)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(_COLUMNS)

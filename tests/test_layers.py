@@ -176,12 +176,62 @@ def test_simulation_knows_no_file_formats() -> None:
 
 
 def test_only_kernels_import_numba() -> None:
+    """All knowledge about numba is in sim/jit. The modules of kernels import the decorator from there."""
     wrong = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in [ROOT / "main.py", *(path for package in PACKAGES for path in sources(package))]
-        if path.parent.name not in ("jit", "kernels")
+        if path.parent != ROOT / "sim" / "jit"
         for line, name in imports(path)
-        if name.split(".")[0] == "numba"
+        if name.split(".")[0] in ("numba", "llvmlite")
+    ]
+    assert not wrong
+
+
+def test_drawing_kernels_import_only_the_decorators() -> None:
+    found = {name for path in sources("ui/draw/kernels") for _, name in imports(path) if name.startswith("sim.jit.")}
+    assert found == {"sim.jit.decorators"}
+
+
+DOCUMENTED_BY_NUMBA = {"numba", "numba.extending"}
+GUARDS = {"IS_NUMBA_SUPPORTED", "HAS_INTRINSICS"}
+
+
+def modules_with_numba_internals() -> set[str]:
+    """Modules that import something of numba which its documentation does not describe, or that import such modules."""
+    internal = {
+        f"sim.jit.{path.stem}"
+        for path in sources("sim/jit")
+        if any(
+            name.split(".")[0] in ("numba", "llvmlite") and name not in DOCUMENTED_BY_NUMBA for _, name in imports(path)
+        )
+    }
+    assert {"sim.jit.cache", "sim.jit.inner", "sim.jit.intrinsics", "sim.jit.table_indexing"} == internal
+    return internal
+
+
+def unguarded_imports(path: Path) -> list[str]:
+    """Names of the modules that a file imports, except those imported under an `if` with one of the guards."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    guarded = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id in GUARDS
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and id(node) not in guarded]
+    return [name for node in nodes for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))]
+
+
+def test_numba_internals_are_imported_only_after_the_version_check() -> None:
+    internal = modules_with_numba_internals()
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for package in PACKAGES
+        for path in sources(package)
+        if f"sim.jit.{path.stem}" not in internal
+        for name in unguarded_imports(path)
+        if name in internal
     ]
     assert not wrong
 

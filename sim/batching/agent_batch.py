@@ -19,7 +19,7 @@ from sim.agent_api import Batchable
 from sim.agent_times import Clock
 from sim.executor import StepBlock
 from sim.grid import Grid, MapChange
-from sim.jit.decorators import JIT_ON, CachedDispatch
+from sim.jit.decorators import HAS_INTRINSICS, CachedDispatch
 from sim.kernels import log
 from sim.kernels.batch import (
     BATCH_RESULT,
@@ -253,9 +253,9 @@ def form_batches(walkers: Iterable[Walker], min_batch_size: int) -> list[AgentBa
     """Return batches of the walkers whose agents are of the same kind. Some walkers may be in no batch.
 
     The agents of a batch belong to the same group, have the same kernel and array sizes, and make only one trial (walk
-    to the goal). Without compiled kernels, there are no batches.
+    to the goal). Without compiled kernels, or with an unsupported version of numba, there are no batches.
     """
-    if not JIT_ON:
+    if not HAS_INTRINSICS:
         return []
     groups: dict[Any, tuple[list[Walker], list[list[Any]]]] = {}
     for walker in walkers:

@@ -22,10 +22,12 @@ from typing import Any, cast
 import numba
 import numpy as np
 
-from sim.jit.cache import attach_cache
+from sim.jit import CACHE_FOLDER
 from sim.jit.numba_version import IS_NUMBA_SUPPORTED
+from sim.jit.sources import all_sources_stamp
 
-if IS_NUMBA_SUPPORTED:  # with an unsupported version of numba, this import would fail
+if IS_NUMBA_SUPPORTED:  # with an unsupported version of numba, these imports could fail
+    from sim.jit.cache import attach_cache
     from sim.jit.inner import InterpretedKernel, Kernel
 
 JIT_ON = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
@@ -40,11 +42,16 @@ same time, so here they run as Python code (see ui/warmup.py)."""
 IS_SIM_INTERPRETED = not JIT_ON or COMPILES_ONLY_DRAWING
 """True if kernels of the simulation run as Python code, which reads fields of record arrays by name."""
 
+HAS_INTRINSICS = IS_NUMBA_SUPPORTED and not IS_SIM_INTERPRETED
+"""True if kernels of the simulation can use the operations of intrinsics.py and table_indexing.py.
+
+Otherwise there are no batches of agents, and no tables in tiles."""
+
 _NUMBA_OPTIONS = {"nopython": True, "nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "boundscheck": None}
 
 
 KERNELS: list[Any] = []
-"""All kernels that may be compiled, in the order of their definitions."""
+"""All kernels that may be compiled, in the order of their definitions; empty with an unsupported version of numba."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -68,11 +75,20 @@ def _create_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any
         return function
     if COMPILES_ONLY_DRAWING and function.__module__.startswith("sim."):
         return InterpretedKernel(function, options)
-    kernel = attach_cache(
-        Kernel(function, options) if IS_NUMBA_SUPPORTED else cast(Any, numba.jit)(**options)(function)
-    )
+    if not IS_NUMBA_SUPPORTED:
+        return _compile_with_plain_numba(function)
+    kernel = attach_cache(Kernel(function, options))
     KERNELS.append(kernel)
     return kernel
+
+
+def _compile_with_plain_numba(function: Callable[..., Any]) -> Any:
+    """Return a kernel that an unsupported version of numba compiles and stores in its own cache on disk.
+
+    That cache does not notice edits of the kernels that a kernel calls. So it gets a new folder after each edit.
+    """
+    cast(Any, numba.config).CACHE_DIR = str(CACHE_FOLDER / f"plain-{all_sources_stamp()}")
+    return numba.jit(nopython=True, nogil=True, cache=True)(function)
 
 
 _CALLS_BEFORE_RESOLVING = 16

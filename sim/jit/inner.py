@@ -6,8 +6,8 @@ Python, it is compiled to machine code with a wrapper, which is stored in the ca
 compiled to an inner form: LLVM code that is only lightly optimised and then linked into the calling kernel.
 
 The linked code is optimised once. numba would optimise it three times: each function alone, then the whole module to
-remove reference counting, then the whole module again. Kernels have no reference counting (jit.py), so the first two
-steps are omitted.
+remove reference counting, then the whole module again. Kernels have no reference counting (decorators.py), so the first
+two steps are omitted.
 
 This module depends on numba's internals, so it is imported only with versions of numba that it supports
 (numba_version.py). With other versions kernels compute the same results, but compile more slowly.

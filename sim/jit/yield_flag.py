@@ -16,11 +16,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
-from sim.jit.decorators import IS_SIM_INTERPRETED, kernel
+from sim.jit.decorators import HAS_INTRINSICS, IS_SIM_INTERPRETED, kernel
 
 YieldFlag = npt.NDArray[np.uint8]
 
@@ -35,23 +32,24 @@ def never_yield_flag() -> YieldFlag:
     return np.ones(1, np.uint8)
 
 
-@intrinsic
-def _compiled_yield(typing: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if sys.platform == "linux":
-            yields = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), "sched_yield")
-            builder.call(yields, [])
-        return context.get_dummy_value()
-
-    return types.void(), generate
-
-
-def _interpreted_yield() -> None:
+def _yield_in_python() -> None:
+    """Let the operating system run another thread on this processor, if the system is Linux."""
     if sys.platform == "linux":
         os.sched_yield()
 
 
-yield_processor: Any = _interpreted_yield if IS_SIM_INTERPRETED else _compiled_yield
+@kernel
+def _do_not_yield():
+    """Do nothing. Kernels that an unsupported version of numba compiles cannot yield the processor."""
+
+
+yield_to_other_threads: Any
+if HAS_INTRINSICS:
+    from sim.jit import intrinsics
+
+    yield_to_other_threads = intrinsics.yield_to_other_threads
+else:
+    yield_to_other_threads = _yield_in_python if IS_SIM_INTERPRETED else _do_not_yield
 
 
 @kernel
@@ -61,4 +59,4 @@ def yield_after_steps(done, piece, pace):
     Call this after each step of the work; `done` is the number of steps done so far.
     """
     if done % piece == 0 and pace[0] == 0:
-        yield_processor()
+        yield_to_other_threads()

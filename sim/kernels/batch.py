@@ -12,49 +12,15 @@ the table when an array is replaced (sim/batching/agent_batch.py). If numba is s
 and each agent is called separately.
 """
 
-from typing import Any, cast
-
 import numpy as np
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
+from sim.jit.addresses import agent_arrays_at
 from sim.jit.decorators import kernel
 
 BATCH_RESULT = np.dtype([("budget", "i8"), ("done", "i8"), ("legal", "i8"), ("status", "i8")], align=True)
 """Input and output of `run_batch`, one record for each agent. Input: `budget`, the maximum number of expansions
 in a tick. Output: `done`, the number of ticks done; `legal`, the number of rows before the first illegal row; `status`
 of the agent."""
-
-
-@intrinsic
-def arrays_at_addresses(typing: Any, prototype: Any, table: Any, row: Any) -> Any:
-    """Return the arrays of the agent in row `row` of `table`, as nested tuples of the same types as `prototype`.
-
-    The order of the addresses in a row is the order of the arrays in a depth-first traversal of `prototype`.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        addresses = context.make_array(signature.args[1])(context, builder, args[1])
-        columns = cgutils.unpack_tuple(builder, addresses.shape, 2)[1]
-        first = builder.mul(args[2], columns)
-        array_count = 0
-
-        def moved(kind: Any, value: Any) -> Any:
-            nonlocal array_count
-            if isinstance(kind, types.BaseTuple):
-                parts = [moved(part, builder.extract_value(value, i)) for i, part in enumerate(cast(Any, kind).types)]
-                return context.make_tuple(builder, kind, parts)
-            if not isinstance(kind, types.Array):
-                return value
-            address_index = builder.add(first, context.get_constant(types.intp, array_count))
-            array_count += 1
-            array = context.make_array(kind)(context, builder, value)
-            array.data = builder.inttoptr(builder.load(builder.gep(addresses.data, [address_index])), array.data.type)
-            return array._getvalue()
-
-        return moved(signature.args[0], args[0])
-
-    return prototype(prototype, table, types.intp), generate
 
 
 @kernel
@@ -64,7 +30,7 @@ def collect_agent_digests(prototype, table, sums):
     Writes: sums.
     """
     for i in range(table.shape[0]):
-        (metrics,) = arrays_at_addresses(prototype, table, i)
+        (metrics,) = agent_arrays_at(prototype, table, i)
         sums[i, 0] = metrics[0].digest_a
         sums[i, 1] = metrics[0].digest_b
 
@@ -76,5 +42,5 @@ def collect_agent_positions(prototype, table, cells):
     Writes: cells.
     """
     for i in range(table.shape[0]):
-        (metrics,) = arrays_at_addresses(prototype, table, i)
+        (metrics,) = agent_arrays_at(prototype, table, i)
         cells[i] = metrics[0].position

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.addresses import agent_arrays_at
 from sim.jit.decorators import kernel
 from sim.kernels import log
-from sim.kernels.batch import arrays_at_addresses
 from sim.kernels.labels import OPPOSITE_DIRECTION, count_expansion
 from sim.kernels.memory import lazily_allocated_zeros
 from sim.kernels.octile import NO_DIRECTION, h0_between_cells
@@ -383,7 +383,7 @@ def run_batch(ground, prototype, table, results, tick, rows):
     """
     for i in range(table.shape[0]):
         result = results[i]
-        (search, memory, state), metrics, visits = arrays_at_addresses(prototype, table, i)
+        (search, memory, state), metrics, visits = agent_arrays_at(prototype, table, i)
         result.done = run_ticks(ground, search, memory, state, result.budget, rows[i])
         result.legal = judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
@@ -393,5 +393,5 @@ def run_batch(ground, prototype, table, results, tick, rows):
 def apply_map_change_to_batch(ground, prototype, table, tails, heads, rose):
     """Notify all agents of a batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
-        (search, memory, state), _, _ = arrays_at_addresses(prototype, table, i)
+        (search, memory, state), _, _ = agent_arrays_at(prototype, table, i)
         on_change(ground, search, memory, state, tails, rose)

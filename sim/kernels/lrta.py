@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.jit.addresses import agent_arrays_at
 from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
-from sim.kernels.batch import arrays_at_addresses
 from sim.kernels.labels import count_expansion
 from sim.kernels.learned import learned_h_of, set_learned_h
 from sim.kernels.learner import has_obviously_no_path, move_agent_to, write_learning_row
@@ -298,7 +298,7 @@ def run_batch(ground, prototype, table, results, tick, rows):
     """
     for i in range(table.shape[0]):
         result = results[i]
-        (learned, state), metrics, visits = arrays_at_addresses(prototype, table, i)
+        (learned, state), metrics, visits = agent_arrays_at(prototype, table, i)
         result.done = run_ticks_at_depth_1(ground, learned, state, rows[i])
         result.legal = judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status

@@ -15,10 +15,10 @@ Deviations, each with its reason in docs/deviations.md:
 
 import numpy as np
 
+from sim.jit.addresses import agent_arrays_at
 from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
 from sim.kernels.ancestry import link_ancestors, next_cell_towards
-from sim.kernels.batch import arrays_at_addresses
 from sim.kernels.octile import h0_between_cells
 from sim.kernels.referee import judge_log_rows
 from sim.kernels.route import (
@@ -281,7 +281,7 @@ def run_batch(ground, prototype, table, results, tick, rows):
     """
     for i in range(table.shape[0]):
         result = results[i]
-        (search, route, links, state), metrics, visits = arrays_at_addresses(prototype, table, i)
+        (search, route, links, state), metrics, visits = agent_arrays_at(prototype, table, i)
         result.done = run_ticks(ground, search, route, links, state, result.budget, rows[i])
         result.legal = judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
@@ -297,7 +297,7 @@ def apply_map_change_to_batch(ground, prototype, table, tails, heads, rose):
     for i in range(table.shape[0]):
         if i % ROUTES_TRACED_PER_CALL == 0:
             trace_missing_routes(ground, prototype, table, i, min(i + ROUTES_TRACED_PER_CALL, table.shape[0]))
-        (search, route, _, state), _, _ = arrays_at_addresses(prototype, table, i)
+        (search, route, _, state), _, _ = agent_arrays_at(prototype, table, i)
         on_change(ground, search, route, state, tails, heads, rose)
 
 
@@ -312,7 +312,7 @@ def trace_missing_routes(ground, prototype, table, first, beyond):
     Writes: all arrays at the addresses in `table`.
     """
     for i in range(first, beyond):
-        (search, route, _, state), _, _ = arrays_at_addresses(prototype, table, i)
+        (search, route, _, state), _, _ = agent_arrays_at(prototype, table, i)
         st = state[0]
         is_on_its_way = st.status == log.ACTIVE and st.end >= 0 and not search.control[0].reopens
         if st.policy == LAZY_RESTART and is_on_its_way and st.length == 0:
@@ -323,7 +323,7 @@ def trace_missing_routes(ground, prototype, table, first, beyond):
     while left:
         left = 0
         for i in range(first, beyond):
-            (search, route, _, state), _, _ = arrays_at_addresses(prototype, table, i)
+            (search, route, _, state), _, _ = agent_arrays_at(prototype, table, i)
             st = state[0]
             if st.trace_cell >= 0:
                 route.cells[st.trace_index] = st.trace_cell

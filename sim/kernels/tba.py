@@ -12,9 +12,9 @@ the agent leaves is stored in `prev` before the move, not after; a trace ends ea
 
 import numpy as np
 
+from sim.jit.addresses import agent_arrays_at
 from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
-from sim.kernels.batch import arrays_at_addresses
 from sim.kernels.referee import judge_log_rows
 from sim.kernels.route import route_index, set_route_from_trace
 from sim.kernels.search import (
@@ -339,7 +339,7 @@ def run_batch(ground, prototype, table, results, tick, rows):
     """
     for i in range(table.shape[0]):
         result = results[i]
-        (search, detour, path, trace, state), metrics, visits = arrays_at_addresses(prototype, table, i)
+        (search, detour, path, trace, state), metrics, visits = agent_arrays_at(prototype, table, i)
         result.done = run_ticks(ground, search, detour, path, trace, state, result.budget, rows[i])
         result.legal = judge_log_rows(ground, rows[i], result.done, tick, result.budget, metrics, visits)
         result.status = state[0].status
@@ -349,5 +349,5 @@ def run_batch(ground, prototype, table, results, tick, rows):
 def apply_map_change_to_batch(ground, prototype, table, tails, heads, rose):
     """Notify all agents of a batch of a map change. Writes: all arrays at the addresses in `table`."""
     for i in range(table.shape[0]):
-        (search, _, _, _, state), _, _ = arrays_at_addresses(prototype, table, i)
+        (search, _, _, _, state), _, _ = agent_arrays_at(prototype, table, i)
         on_change(ground, search, state, tails, rose)

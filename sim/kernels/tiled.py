@@ -6,20 +6,16 @@ for each agent, 70 ms in the first tick. A tile fills one page (16 x 16 entries 
 quarter of the pages.
 
 Kernels write `table[s]` for either layout; numba compiles a kernel separately for each layout. Only compiled kernels
-can index a tiled table, so all tables are in row order if numba is switched off. To read a tiled table in Python, make
-a copy in row order (`table_in_row_order`).
+can index a tiled table, and only with a supported version of numba. Otherwise all tables are in row order. To read a
+tiled table in Python, make a copy in row order (`table_in_row_order`).
 """
 
-import operator
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic, overload, register_jitable
 
-from sim.jit.decorators import IS_SIM_INTERPRETED, kernel
+from sim.jit.decorators import HAS_INTRINSICS, kernel
 from sim.kernels.memory import lazily_allocated_zeros, scratch_array, stamped_array
 from sim.kernels.octile import ROW_SHIFT
 
@@ -42,8 +38,11 @@ Table = Any
 
 
 def tile_width_if_compiled(width: int) -> int:
-    """Return the `width` argument for new_table(): `width` makes a tiled table. If numba is switched off, return 0."""
-    return 0 if IS_SIM_INTERPRETED else width
+    """Return the `width` argument for new_table(): `width` makes a tiled table, and 0 a table in row order.
+
+    Return 0 if kernels run as Python code or are compiled by an unsupported version of numba.
+    """
+    return width if HAS_INTRINSICS else 0
 
 
 def log2_tile_side(itemsize: int) -> int:
@@ -102,13 +101,6 @@ def as_tiled_table(records: npt.NDArray[Any], cells: int, width: int) -> TiledTa
     )
 
 
-# Arguments of LLVM's prefetch instruction: read access, keep in all caches, data cache (not instruction cache).
-_READ_ACCESS, _HIGHEST_LOCALITY, _DATA_CACHE = 0, 3, 1
-
-_OVERLOAD_OPTIONS: Any = {"_nrt": False, "boundscheck": None}  # compile options, the same as for all kernels in jit.py
-
-
-@register_jitable(**_OVERLOAD_OPTIONS)
 def _entry_index(table: Any, s: Any, bits: Any) -> Any:
     """Return the index of the entry of cell s in table.records. `bits` is log2 of the side length of a tile."""
     s = np.int64(s)
@@ -121,7 +113,7 @@ def _entry_index(table: Any, s: Any, bits: Any) -> Any:
 def prefetch_table_entry(table: Table, s: int) -> None:
     """Start loading the entry of cell s into the processor's cache, without waiting for it.
 
-    This Python version does nothing. Compiled kernels call `_overload_prefetch_table_entry` instead.
+    This Python version does nothing. Compiled kernels prefetch (sim/jit/table_indexing.py).
     """
 
 
@@ -172,55 +164,8 @@ def _copy_table_entries(table, copy):
         copy[s] = table[s]
 
 
-# --- compiled operations on tables, registered with numba -------------------------------------------
+if HAS_INTRINSICS:
+    from sim.jit.table_indexing import compile_table_indexing, compile_table_prefetching
 
-
-def _log2_tile_side_of_type(table: Any) -> int | None:
-    """Return log2 of the side length of a tile in cells; None if this numba type is no tiled table."""
-    if not isinstance(table, types.BaseNamedTuple) or cast(Any, table).instance_class is not TiledTable:
-        return None
-    dtype: Any = cast(Any, table).types[0].dtype
-    return log2_tile_side(dtype.size if isinstance(dtype, types.Record) else dtype.bitwidth // 8)
-
-
-def _emit_prefetch(typing: Any, records: Any, index: Any) -> Any:
-    """Generate code that prefetches records[place] into the processor's cache."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        byte = builder.bitcast(builder.gep(array.data, [args[1]]), ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte.type, number, number, number])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte.type], kind)
-        builder.call(fetch, [byte, number(_READ_ACCESS), number(_HIGHEST_LOCALITY), number(_DATA_CACHE)])
-        return context.get_dummy_value()
-
-    return types.void(records, types.uint64), generate
-
-
-_prefetch: Any = intrinsic(_emit_prefetch)
-
-
-@overload(prefetch_table_entry, jit_options=_OVERLOAD_OPTIONS, strict=False)
-def _overload_prefetch_table_entry(table: Any, s: Any) -> Any:
-    bits = _log2_tile_side_of_type(table)
-    if bits is None:
-        return lambda table, s: _prefetch(table, np.uint64(s))
-    return lambda table, s: _prefetch(table.records, _entry_index(table, s, bits))
-
-
-@overload(operator.getitem, jit_options=_OVERLOAD_OPTIONS, strict=False)
-def _overload_getitem(table: Any, s: Any) -> Any:
-    bits = _log2_tile_side_of_type(table)
-    return None if bits is None else lambda table, s: table.records[_entry_index(table, s, bits)]
-
-
-@overload(operator.setitem, jit_options=_OVERLOAD_OPTIONS, strict=False)
-def _overload_setitem(table: Any, s: Any, value: Any) -> Any:
-    if (bits := _log2_tile_side_of_type(table)) is None:
-        return None
-
-    def write(table: Any, s: Any, value: Any) -> None:
-        table.records[_entry_index(table, s, bits)] = value
-
-    return write
+    compile_table_indexing(TiledTable, _entry_index, log2_tile_side)
+    compile_table_prefetching(prefetch_table_entry, TiledTable, _entry_index, log2_tile_side)
