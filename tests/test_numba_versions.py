@@ -93,3 +93,28 @@ def test_installed_other_numba_version_gives_equal_results(
     supported, batches, internals, digest = done.stdout.split()
     assert (supported, batches, internals) in (("True", "1", "4"), ("False", "0", "0"))
     assert digest == digest_of_supported_numba
+
+
+LINKED_MODULE = """
+define linkonce_odr i64 @called(i64 %x) {
+  ret i64 %x
+}
+declare i64 @elsewhere(i64)
+define i64 @kernel(i64 %x) {
+  %y = call i64 @called(i64 %x)
+  ret i64 %y
+}
+"""
+
+
+@pytest.mark.skipif(not IS_NUMBA_SUPPORTED, reason="plain numba.jit compiles the kernels")
+def test_functions_linked_into_a_kernel_are_internal() -> None:
+    """LLVM inlines them more often; the kernel itself must be found by its name."""
+    from llvmlite.binding import parse_assembly
+
+    from sim.jit.inner import _make_linked_functions_internal
+
+    module = parse_assembly(LINKED_MODULE)
+    _make_linked_functions_internal(module)
+    linkages = {function.name: function.linkage.name for function in module.functions}
+    assert linkages == {"called": "internal", "elsewhere": "external", "kernel": "external"}

@@ -9,6 +9,8 @@ The linked code is optimised once. numba would optimise it three times: each fun
 remove reference counting, then the whole module again. Kernels have no reference counting (decorators.py), so the first
 two steps are omitted.
 
+The linked functions are marked as internal to the calling kernel, so that LLVM inlines more of them.
+
 This module depends on numba's internals, so it is imported only with versions of numba that it supports
 (numba_version.py). With other versions kernels compute the same results, but compile more slowly.
 """
@@ -16,6 +18,7 @@ This module depends on numba's internals, so it is imported only with versions o
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from llvmlite.binding import Linkage
 from llvmlite.binding.newpassmanagers import create_new_module_pass_manager
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
@@ -57,8 +60,21 @@ class _OptimizedOnceLibrary(JITCodeLibrary):
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
+        _make_linked_functions_internal(self._final_module)
         builder = self._codegen._pass_builder()
         builder.getModulePassManager().run(self._final_module, builder)
+
+
+def _make_linked_functions_internal(module: Any) -> None:
+    """Mark the functions of other kernels in a module as internal, so that LLVM inlines them more often.
+
+    numba marks them `linkonce_odr`, which means that other modules may contain the same functions. So LLVM inlines such
+    a function only if it is small. An internal function with a single call is always inlined, because it can be removed
+    afterwards. This reduces the time of D* Lite by 37 % (docs/optimisations.md).
+    """
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+            function.linkage = Linkage.internal
 
 
 class _LinkableLibrary(_OptimizedOnceLibrary):
