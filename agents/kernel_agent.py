@@ -4,13 +4,13 @@ Words used for all agents: the ground is the tuple of the map's arrays that kern
 tick that an agent writes (position, expansions and so on); an agent is watched if the window draws its search.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sim.agent_api import STATUSES, AgentView, Batchable, Status
-from sim.jit.decorators import CachedDispatch, as_plain_arrays
+from sim.jit.decorators import as_plain_arrays, without_type_checks
 from sim.kernels.search import Search, max_known_cells, stamped_table_of_nodes
 from sim.kernels.stale import StampedTable
 from sim.metrics import OwnCounts
@@ -21,13 +21,13 @@ class KernelAgent:
 
     takes_plain_rows = True
 
-    derived_attributes: ClassVar[tuple[str, ...]] = ("_plain_arguments", "_cached_dispatch", "_status_view")
+    derived_attributes: ClassVar[tuple[str, ...]] = ("_plain_arguments", "_unchecked_kernel", "_status_view")
     """Names of derived attributes, which are excluded from copies and recomputed; subclasses add their own."""
 
     # Cache of arguments(): the result of parts(), and the same arrays as plain arrays.
     _plain_arguments: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
-    # Dispatch of the kernel that was called last. It is valid only for the types of the cached arguments.
-    _cached_dispatch: CachedDispatch | None = None
+    # The kernel that was called last, and the same kernel without type checks. Valid only for the cached arguments.
+    _unchecked_kernel: tuple[Any, Callable[..., Any]] | None = None
 
     def __init__(self, state: np.dtype) -> None:
         """Create the agent's state record, in which kernels store its variables.
@@ -98,7 +98,7 @@ class KernelAgent:
         """Return `kernel_arguments()` as plain arrays, which calls unpack fastest; cached until a part is replaced."""
         parts = self.kernel_arguments()
         if self._plain_arguments is None or not _contain_identical_objects(parts, self._plain_arguments[0]):
-            self._plain_arguments, self._cached_dispatch = (parts, as_plain_arrays(parts)), None
+            self._plain_arguments, self._unchecked_kernel = (parts, as_plain_arrays(parts)), None
         return self._plain_arguments[1]
 
     def call_kernel(self, kernel: Any, *extra_arguments: Any) -> Any:
@@ -106,16 +106,16 @@ class KernelAgent:
 
         Args:
             kernel: Kernel to call.
-            extra_arguments: Further arguments; their types must be the same in all calls of a kernel, because the
-                dispatch is cached.
+            extra_arguments: Further arguments; their types must be the same in all calls of a kernel, because they are
+                not checked in every call.
 
         Returns:
             The result of the kernel.
         """
         arguments = self.plain_kernel_arguments()
-        if self._cached_dispatch is None or self._cached_dispatch.kernel is not kernel:
-            self._cached_dispatch = CachedDispatch(kernel)
-        return self._cached_dispatch(*arguments, *extra_arguments)
+        if self._unchecked_kernel is None or self._unchecked_kernel[0] is not kernel:
+            self._unchecked_kernel = kernel, without_type_checks(kernel)
+        return self._unchecked_kernel[1](*arguments, *extra_arguments)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all attributes except the derived ones in `derived_attributes`.

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.grid import Grid, MapChange
-from sim.jit.decorators import CachedDispatch
+from sim.jit.decorators import without_type_checks
 from sim.kernels import referee
 from sim.optimal_costs import OptimalCosts
 from sim.true_distances import MAX_EXPANSIONS_PER_TICK, UNLIMITED_EXPANSIONS, TrueDistances
@@ -39,7 +39,7 @@ _JUDGING_TICKS_BEFORE_CHANGE = 2
 
 
 # Kernel that judges moves and counts the non-optimal moves.
-_count_nonoptimal_moves = CachedDispatch(referee.count_nonoptimal_moves)
+_count_nonoptimal_moves = without_type_checks(referee.count_nonoptimal_moves)
 
 
 @dataclass

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.agent_api import PHASE_WORDS, STATUS_WORDS, Agent, AgentSpec, Learner, Status
-from sim.jit.decorators import CachedDispatch, as_plain_arrays
+from sim.jit.decorators import as_plain_arrays, without_type_checks
 from sim.kernels import log, referee
 from sim.kernels.tiled import Table, table_in_row_order
 from sim.log_rows import RecentRows, UnbatchedRows
@@ -63,7 +63,7 @@ class Walker:
         """Create numpy views of single counts in `counts_record`, because reading through the record is slow."""
         # Plain arrays for kernels, which share memory with `counts_record` and `visit_table`.
         self.count_arrays = as_plain_arrays((self.counts_record, self.visit_table))
-        self.judge_kernel = CachedDispatch(referee.judge_log_rows)
+        self.judge_kernel = without_type_checks(referee.judge_log_rows)
         self._position_view, self._expansions_view = self.counts_record["position"], self.counts_record["expansions"]
         self._waits_view = self.counts_record.view(np.ndarray)["waits"]
 

@@ -11,7 +11,7 @@ from sim.changes import RandomChangeSchedule
 from sim.grid import Grid
 from sim.jit import decorators as jit
 from sim.jit import inner
-from sim.jit.decorators import JIT_ON, CachedDispatch, kernel
+from sim.jit.decorators import JIT_ON, kernel, without_type_checks
 from sim.world import World
 from sim.world_commands import AgentConfig, MoveGoal, SetParam
 
@@ -44,12 +44,12 @@ def walk_digest_and_rows(key: str, few: int, watched: bool) -> tuple[str, list[o
 
 @pytest.mark.parametrize("watched", [False, True])
 @pytest.mark.parametrize("key", sorted(key for key, spec in AGENT_SPECS_BY_KEY.items() if not spec.is_own))
-def test_walk_does_not_depend_on_cached_dispatch(key: str, watched: bool) -> None:
+def test_walk_does_not_depend_on_skipped_type_checks(key: str, watched: bool) -> None:
     assert walk_digest_and_rows(key, 1, watched) == walk_digest_and_rows(key, 0, watched)
 
 
 @pytest.mark.skipif(not JIT_ON, reason="nothing is compiled")
-def test_cached_dispatch_compiles_after_several_calls() -> None:
+def test_machine_code_is_called_after_several_calls() -> None:
     @kernel
     def total(numbers, more):
         found = more
@@ -57,7 +57,7 @@ def test_cached_dispatch_compiles_after_several_calls() -> None:
             found += number
         return found
 
-    frequent, numbers = CachedDispatch(total), np.arange(5)
+    frequent, numbers = without_type_checks(total), np.arange(5)
     assert [frequent(numbers, more) for more in range(40)] == list(range(10, 50))
     assert frequent._machine_code_or_kernel is not total and frequent.kernel is total
     assert frequent(np.arange(3), 1) == 4, "other arguments of the same types"
@@ -72,6 +72,6 @@ def test_argument_types_are_resolved_once_per_agent_kind(monkeypatch: pytest.Mon
     monkeypatch.setattr(inner.Kernel, "typeof_pyval", lambda self, value: (asked.append(value), typeof(self, value))[1])
     walk_digest_and_rows("tba", 1, watched=True)
     assert not asked
-    monkeypatch.setattr(jit, "_RESOLVED_CODE", {})
+    monkeypatch.setattr(jit, "_MACHINE_CODE", {})
     walk_digest_and_rows("tba", 1, watched=True)
     assert asked

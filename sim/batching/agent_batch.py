@@ -19,7 +19,7 @@ from sim.agent_api import Batchable
 from sim.agent_times import Clock
 from sim.executor import StepBlock
 from sim.grid import Grid, MapChange
-from sim.jit.decorators import HAS_INTRINSICS, CachedDispatch
+from sim.jit.decorators import HAS_INTRINSICS, without_type_checks
 from sim.kernels import log
 from sim.kernels.batch import (
     BATCH_RESULT,
@@ -97,10 +97,7 @@ class AgentBatch:
             parts: for each walker, the arrays and numbers that the kernel gets (see `_flat_memory_arrays`).
         """
         self.batch_kernel, self.walkers = kernel, walkers
-        self._batch_kernel_dispatch, self._digest_kernel_dispatch = (
-            CachedDispatch(kernel),
-            CachedDispatch(collect_agent_digests),
-        )
+        self._unchecked_batch_kernel = without_type_checks(kernel)
         self._batchable_agents = [_batchable_agent(walker) for walker in walkers]
         self._map_change_kernel = self._batchable_agents[0].batch_map_change_kernel
         # Nested tuple of the first agent's arrays. Kernels take the array types of all agents from it.
@@ -134,7 +131,7 @@ class AgentBatch:
 
     def read_digest_halves(self) -> npt.NDArray[np.int64]:
         """Return an array [walkers, 2] with the two numbers that make up the digest of each walker."""
-        self._digest_kernel_dispatch(self._prototype_counts, self._count_addresses, self._digest_sums)
+        collect_agent_digests(self._prototype_counts, self._count_addresses, self._digest_sums)
         return self._digest_sums
 
     def walker_cells(self) -> npt.NDArray[np.int64]:
@@ -222,7 +219,7 @@ class AgentBatch:
     def run_agents_in_slots(self, grid: Grid, tick: int, indices: slice, clock: Clock | None = None) -> None:
         """Let the agents with indices in `indices` plan and act. With a clock, add the time to `kernel_seconds`."""
         before = clock() if clock else 0.0
-        self._batch_kernel_dispatch(
+        self._unchecked_batch_kernel(
             grid.map_arrays,
             self._prototype_memory,
             self._address_table[indices],

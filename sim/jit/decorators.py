@@ -92,53 +92,56 @@ def _compile_with_plain_numba(function: Callable[..., Any]) -> Any:
 
 
 _CALLS_BEFORE_RESOLVING = 16
-"""Minimum number of calls of a `CachedDispatch` before it looks up its machine code, which takes up to a millisecond.
-The actual number is up to twice as large and differs from instance to instance. So instances that are called together
+"""Minimum number of calls by `without_type_checks` before it looks up the machine code, which takes up to a
+millisecond. The actual number is up to twice as large and differs from caller to caller. So callers that begin together
 look up their code in different ticks."""
 
-_DISPATCH_NUMBERS = itertools.count()  # numbers the CachedDispatch objects: 0, 1, 2, ...
+_CALLER_NUMBERS = itertools.count()  # numbers the callables made by without_type_checks(): 0, 1, 2, ...
 
 
-class CachedDispatch:
-    """Wrapper of a kernel whose arguments have the same types in every call. It avoids numba's type dispatch.
+def without_type_checks(kernel: Any) -> Callable[..., Any]:
+    """Return a callable that runs a kernel for arguments that have the same types in every call.
 
     In each call of a kernel, numba examines the types of all arguments. For the arrays of an agent this takes 3 to
-    6 us, although the agent's tick may take only 1 us. After a few calls, a `CachedDispatch` looks up the machine code
-    for the types of its arguments, and from then on calls that code directly. Types are no longer checked then, so the
-    owner must make a new `CachedDispatch` whenever a type may change.
+    6 us, although the agent's tick may take only 1 us. The callable looks up the machine code for the types of its
+    arguments after a few calls, and from then on runs that code directly. Types are no longer checked then, so the
+    owner must call this function again whenever a type may change.
     """
+    if _CALLS_BEFORE_RESOLVING and IS_NUMBA_SUPPORTED and type(kernel) is Kernel:
+        return _ResolvingCaller(kernel)
+    return cast(Callable[..., Any], kernel)
+
+
+class _ResolvingCaller:
+    """Caller of a kernel that looks up the machine code for its arguments after a few calls."""
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
         self._machine_code_or_kernel = kernel
-        self._calls_left = (
-            _CALLS_BEFORE_RESOLVING + next(_DISPATCH_NUMBERS) % _CALLS_BEFORE_RESOLVING
-            if _CALLS_BEFORE_RESOLVING and IS_NUMBA_SUPPORTED and type(kernel) is Kernel
-            else 0
-        )
+        self._calls_left = _CALLS_BEFORE_RESOLVING + next(_CALLER_NUMBERS) % _CALLS_BEFORE_RESOLVING
 
     def __call__(self, *arguments: Any) -> Any:
         if self._calls_left:
             self._calls_left -= 1
             if not self._calls_left:
-                self._machine_code_or_kernel = resolve_overload(self.kernel, *arguments)
+                self._machine_code_or_kernel = _machine_code_for(self.kernel, arguments)
         return self._machine_code_or_kernel(*arguments)
 
 
-_RESOLVED_CODE: dict[Any, Any] = {}  # (kernel, types of its arguments) -> callable that runs the machine code
+_MACHINE_CODE: dict[Any, Any] = {}  # (kernel, types of its arguments) -> callable that runs the machine code
 
 
-def resolve_overload(kernel: Any, *arguments: Any) -> Any:
+def _machine_code_for(kernel: Any, arguments: tuple[Any, ...]) -> Any:
     """Return a callable that runs a kernel's machine code for arguments of exactly these types, without checking them.
 
     Finding the code takes half a millisecond. The result is cached, so all agents with the same types share it.
     """
-    kind = kernel, *map(_numba_type_key, arguments)
-    if kind not in _RESOLVED_CODE:
+    key = kernel, *map(_numba_type_key, arguments)
+    if key not in _MACHINE_CODE:
         types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
         found = kernel.overloads.get(types)  # None only if the kernel was never called with these types
-        _RESOLVED_CODE[kind] = found.entry_point if found else kernel.compile(types)
-    return _RESOLVED_CODE[kind]
+        _MACHINE_CODE[key] = found.entry_point if found else kernel.compile(types)
+    return _MACHINE_CODE[key]
 
 
 def _numba_type_key(argument: Any) -> Any:
