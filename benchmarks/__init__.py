@@ -30,6 +30,7 @@ BENCHES = (
     "memory",
     "growth",
     "seek",
+    "optimisations",
     "databases",
     "frames",
     "record",

@@ -25,7 +25,7 @@ numba.__version__ = "0.99.1"
 SMALL_RUN = """
 import sys
 from agents.warm_up import build_tiny_world
-from sim.execution.agent_batch import form_batches
+from sim.batching.agent_batch import form_batches
 from sim.jit.numba_version import IS_NUMBA_SUPPORTED
 from sim.time.keyframes import restore_world, take_keyframe
 from sim.world_commands import AgentConfig, EditCells
