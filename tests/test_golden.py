@@ -190,7 +190,7 @@ def test_blocked_backtrack_chain_is_noticed(key: str, rule: str, budget: int) ->
     assert len(chain) > 3
     world.submit(EditCells(blocked_cells=(chain[2],)))
     world.advance(1)
-    assert walker.rows[0].marks & RESTARTED
+    assert walker.log_rows[0].marks & RESTARTED
     run_to_end(world)
     assert walker.agent.status is Status.NO_PATH
     world.submit(EditCells(freed_cells=(chain[2],)))
