@@ -98,10 +98,13 @@ def _rows_of_case(case: SeekCase, generated: GeneratedMap, ticks: int, progress:
     line.seek(end * 3 // 4)
     steps = [_seek_ms(line, line.tick - 1) for _ in range(_STEP_COUNT)]
     yield from _distribution_rows(f"{case.name}: one back", steps)
-    yield BenchRow(f"{case.name}: keyframes", float(line.keyframe_store.keyframe_count), "")
+    yield BenchRow(f"{case.name}: keyframes", float(line.keyframe_saver.keyframe_store.keyframe_count), "")
     limit = BenchTarget(200.0, is_upper_limit=True)
-    yield BenchRow(f"{case.name}: their memory", line.keyframe_store.used_bytes / 1e6, "MB", target=limit)
-    assert line.divergence_tick is None, f"{case.name}: a replay differs from the run at tick {line.divergence_tick}"
+    yield BenchRow(
+        f"{case.name}: their memory", line.keyframe_saver.keyframe_store.used_bytes / 1e6, "MB", target=limit
+    )
+    differs_at = line.run_history.divergence_tick
+    assert differs_at is None, f"{case.name}: a replay differs from the run at tick {differs_at}"
 
 
 def _world_factory(case: SeekCase, generated: GeneratedMap, ticks: int) -> Callable[[], World]:

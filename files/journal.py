@@ -214,7 +214,11 @@ class Journal(BranchListener):
         """Return the data of a journal line with the present tick of a branch."""
         timeline = self.branch_tree[number].timeline
         self._written_ticks[number] = timeline.target_tick
-        data: dict[str, Any] = {"progress": number, "tick": timeline.target_tick, "horizon": timeline.furthest_tick}
+        data: dict[str, Any] = {
+            "progress": number,
+            "tick": timeline.target_tick,
+            "horizon": timeline.run_history.furthest_tick,
+        }
         if not timeline.is_seeking:
             timeline.apply_due_commands()
             data["digest"] = timeline.world.compute_digest()

@@ -57,7 +57,7 @@ from sim.grid import MAX_MAP_SIDE, Grid
 from sim.params import ConfigError, Param, did_you_mean_hint, unknown_agent_hint, value_as_in_files
 from sim.time.branches import MAX_BRANCH_NAME_LENGTH, MAX_BRANCHES, ROOT_BRANCH, BranchState, BranchTree
 from sim.time.command_log import LogEntry
-from sim.time.run_history import DIGEST_EVERY
+from sim.time.run_history import DIGEST_EVERY, Divergence
 from sim.world import World
 from sim.world_commands import AGENT_PARAM, MAX_COMMAND_TICK, AddAgent, Command
 
@@ -148,11 +148,11 @@ class SavedSession:
         states = [saved.branch_state for saved in self.branches]
         tree = BranchTree.from_states(setup or self.world_builder(specs, **options), states)
         for saved in self.branches:
-            tree[saved.branch_state.number].timeline.set_expected_digests(
+            tree[saved.branch_state.number].timeline.run_history.set_expected_digests(
                 saved.digests, saved.shown_digest, dict(saved.agent_digests)
             )
             if self.warnings:  # if the map file has changed, this is not the saved run, even if the digests are equal
-                tree[saved.branch_state.number].timeline.report_divergence(0)
+                tree[saved.branch_state.number].timeline.run_history.report_divergence(Divergence(0))
         for group in self.linked_groups:
             tree.link_branches(group)
         return tree

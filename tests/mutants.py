@@ -72,6 +72,7 @@ batched = _in("sim/batching/batched_executor.py", "executors", "crew", "turns")
 agent_batch = _in("sim/batching/agent_batch.py", "executors", "crew")
 time_sliced = _in("sim/time_sliced_executor.py", "executors", "turns")
 timeline = _in(T + "timeline.py", "mutants_killed", "timeline", "branches", "sessionfile")
+advancer = _in(T + "world_advancer.py", "mutants_killed", "timeline", "branches", "sessionfile")
 command_log = _in(T + "command_log.py", "mutants_killed", "timeline", "branches", "sessionfile")
 history = _in(T + "run_history.py", "mutants_killed", "timeline", "branches", "sessionfile")
 journal = _in(F + "journal.py", "journal")
@@ -189,7 +190,7 @@ MUTANTS = (
     history("last_kept_tick = tick if keeps_now else tick - 1", "last_kept_tick = tick"),
     history("del self.world_digests[tick // DIGEST_EVERY + 1 :]", "del self.world_digests[tick // DIGEST_EVERY + 2 :]"),
     timeline("cursor.is_stale or cursor.tick > tick or (", "cursor.is_stale or ("),
-    timeline("(self.furthest_tick if is_new else end) - begin)", "MAX_TICKS_PER_CALL)"),
+    advancer("(history.furthest_tick if is_new else history.recorded_end) - begin)", "MAX_TICKS_PER_CALL)"),
     timeline(
         "is_active = record.activity_end_before(tick) == tick", "is_active = record.activity_end_before(tick) > 0"
     ),
@@ -200,8 +201,8 @@ MUTANTS = (
     journal("deleted.parent if line.parent == number", "None if line.parent == number"),
     selecting("and entry.tick <= self.session.tick", "and entry.tick <= self.session.run.end"),
     rewriting(
-        "self.command_log.remove_user_commands(now, self.end)",
-        "self.command_log.remove_user_commands(now, self.recorded_end)",
+        "self.command_log.remove_user_commands(now, self.run_history.end)",
+        "self.command_log.remove_user_commands(now, self.run_history.recorded_end)",
     ),
     rewriting("present = max(self.target_tick, self._tick_before_edit)", "present = self.target_tick"),
     session_file("if numbers.count(number) > 1}", "if numbers.count(number) > 2}"),
@@ -222,7 +223,7 @@ MUTANTS = (
     # what is shown, and beginning again
     recorded("        self.truncation_count += 1\n", ""),
     trails("record.rows_before_tick(record.activity_end_before(tick)).size", "record.rows_before_tick(tick).size"),
-    timeline("done = 0 if cursor.world.is_over else ", "done = "),
+    advancer("done = 0 if cursor.world.is_over else ", "done = "),
     run(
         "last_applied_tick = world.grid.free_mask, current_tick - world.are_due_changes_pending",
         "last_applied_tick = world.grid.free_mask, current_tick",

@@ -148,7 +148,7 @@ def plain_run(setup: Callable[[], World], entries: Iterable[LogEntry], tick: int
 def assert_as_plain(timeline: Timeline) -> None:
     """The world of a timeline is, agent by agent and byte by byte, that of a plain run with the same commands."""
     timeline.apply_due_commands()
-    plain = plain_run(timeline.build_world, timeline.entries(), timeline.tick)
+    plain = plain_run(timeline.build_world, timeline.command_log.entries, timeline.tick)
     assert timeline.world.tick == plain.tick
     assert_equal(timeline.world, plain)
     assert timeline.world.compute_digest() == plain.compute_digest()

@@ -349,7 +349,7 @@ def assert_every_branch_replays_exactly(app: App) -> None:
         tick, digest = line.tick, line.world.compute_digest()
         line.seek(0)
         line.seek(tick)
-        assert (line.tick, line.world.compute_digest(), line.divergence_tick) == (tick, digest, None)
+        assert (line.tick, line.world.compute_digest(), line.run_history.divergence_tick) == (tick, digest, None)
     session.update_after_change()
     shown = {branch.number for branch in session.run.shown_branches}
     assert shown <= set(session.run.branch_tree.branches) and session.run.focused_branch_number in shown
@@ -361,7 +361,7 @@ def assert_every_branch_replays_exactly(app: App) -> None:
 def logs_by_branch(app: App) -> object:
     tree = app.session.run.branch_tree
     return app.session.run.scenario, [
-        (b.number, b.name, b.parent, b.timeline.entries()) for b in tree.branches.values()
+        (b.number, b.name, b.parent, b.timeline.command_log.entries) for b in tree.branches.values()
     ]
 
 
@@ -371,7 +371,9 @@ def assert_undo_and_redo_restore_logs(app: App) -> None:
     session.undo_history.go_to_history_entry(0)
     close_dialogs_and_finish_seek(app)
     assert len(session.run.branch_tree.branches) == 1
-    assert all(entry.is_scripted and entry.is_enabled for entry in session.run.focused_branch_timeline.entries())
+    assert all(
+        entry.is_scripted and entry.is_enabled for entry in session.run.focused_branch_timeline.command_log.entries
+    )
     assert_every_branch_replays_exactly(app)
     session.undo_history.go_to_history_entry(done)
     close_dialogs_and_finish_seek(app)

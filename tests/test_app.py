@@ -623,7 +623,7 @@ def test_window_tick_is_that_of_the_longest_running_branch(tmp_path):
     session.focus_panel(PanelKey(1, 0))
     session.submit_command(SetBudget(500))
     run = session.run
-    while not run.branch_tree[1].timeline.is_over:
+    while not run.branch_tree[1].timeline.world.is_over:
         session.advance_by_ticks(1)
     end = session.tick
     assert not run.is_over and run.branch_tree[0].timeline.tick == end
@@ -896,7 +896,7 @@ def test_moving_an_edit_in_time_changes_the_tick_it_applies(app):
     script_entries.move_script_entry(app.session, script_entries.script_entries(app.session.run)[-1], -10)
     while app.session.run.is_seeking:
         app.session.continue_seek()
-    assert app.session.run.focused_branch_timeline.entries()[0].tick == 2
+    assert app.session.run.focused_branch_timeline.command_log.entries[0].tick == 2
     app.session.seek_to_tick(2)
     assert app.session.run.world.switch_states()["gate"] is True
     app.session.seek_to_tick(1)
@@ -944,7 +944,8 @@ def test_stroke_over_many_ticks_is_one_script_entry(app):
         agent_edits.set_agent_param(app.session, app.session.focused_key, "weight", weight)
     settle(app)
     stroke, turn = script_entries.script_entries(app.session.run)
-    assert len(app.session.run.focused_branch_timeline.entries()) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
+    entries = app.session.run.focused_branch_timeline.command_log.entries
+    assert len(entries) == 9 and (stroke.tick, stroke.last_tick) == (3, 15)
     assert stroke.representative_command.blocked_cells == tuple(cells) and turn.representative_command.value == 1.8
     assert sum(spot.id.startswith("deed_text:") for spot in app.window.canvas.hit_regions) == 2
     script_entries.move_script_entry(app.session, stroke, -10)
@@ -955,7 +956,7 @@ def test_stroke_over_many_ticks_is_one_script_entry(app):
     assert all(app.session.run.world.grid.is_free(cell) for cell in cells)
     script_entries.toggle_script_entry(app.session, script_entries.script_entries(app.session.run)[0])
     script_entries.duplicate_script_entry(app.session, script_entries.script_entries(app.session.run)[0])
-    assert len(app.session.run.focused_branch_timeline.entries()) == 16
+    assert len(app.session.run.focused_branch_timeline.command_log.entries) == 16
     script_entries.delete_script_entry(app.session, script_entries.script_entries(app.session.run)[0])
     app.session.seek_to_tick(5)
     assert all(app.session.run.world.grid.is_free(cell) for cell in cells)

@@ -123,7 +123,7 @@ def test_reset_drops_script_edits_of_agents_removed_by_the_user() -> None:
         "second": None,
         "third": 9,
     }
-    assert not session.run.focused_branch_timeline.world_messages()
+    assert not session.run.focused_branch_timeline.run_history.run_messages
 
 
 def test_reset_keeps_order_of_agent_without_panel() -> None:

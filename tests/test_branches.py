@@ -41,7 +41,7 @@ def test_unedited_branch_has_the_digests_of_its_parent():
         assert child.target_tick == tree[number].first_differing_tick
         while child.tick < 1000:
             assert child.advance(77 if child.tick + 77 <= 1000 else 1000 - child.tick)
-        assert child.recorded_digests() == parent.recorded_digests()
+        assert tuple(child.run_history.world_digests) == tuple(parent.run_history.world_digests)
         assert child.world.compute_digest() == parent.world.compute_digest()
 
 
@@ -63,9 +63,9 @@ def test_edit_affects_only_its_branch():
     tree.create_branch(0, 100, "blocked")
     tree.apply_command(1, SetSwitch("gate", True))
     tree[1].timeline.advance(100)
-    digests = [tree[number].timeline.recorded_digests() for number in (0, 1)]
+    digests = [tuple(tree[number].timeline.run_history.world_digests) for number in (0, 1)]
     assert digests[0][:2] == digests[1][:2] and digests[0][2] != digests[1][2]
-    assert tree[0].timeline.entries()[0].command != tree[1].timeline.entries()[0].command
+    assert tree[0].timeline.command_log.entries[0].command != tree[1].timeline.command_log.entries[0].command
     for branch in tree.branches.values():
         assert_as_plain(branch.timeline)
 
@@ -76,19 +76,19 @@ def test_edit_in_the_past_keeps_old_future_as_branch():
     line.advance(50)
     tree.apply_command(0, EditCells((70,)))
     line.advance(250)
-    digests = line.recorded_digests()
+    digests = tuple(line.run_history.world_digests)
     line.seek(20)
     tree.apply_command(0, MoveGoal(300))
     assert [branch.name for branch in tree.branches.values()] == ["run", "run, before the change at 20"]
     kept = tree[1].timeline
     assert tree[1].parent == 0
     assert tree[1].first_differing_tick == 20
-    assert kept.recorded_end == 300
-    assert kept.recorded_digests() == digests
+    assert kept.run_history.recorded_end == 300
+    assert tuple(kept.run_history.world_digests) == digests
     assert kept.seek(300) == 300
     assert kept.world.compute_digest() != line.world.compute_digest()
-    assert [e.command for e in kept.entries()][:1] == [EditCells((70,))]
-    assert EditCells((70,)) not in [e.command for e in line.entries()], "the new way has not got there"
+    assert [e.command for e in kept.command_log.entries][:1] == [EditCells((70,))]
+    assert EditCells((70,)) not in [e.command for e in line.command_log.entries], "the new way has not got there"
     line.apply_command(MoveGoal(301))
     assert len(tree.branches) == 2, "a second command at the end of the record overwrites nothing"
 
@@ -112,7 +112,7 @@ def test_keeps_later_preserves_later_commands():
     line.advance(10)
     line.seek(30)
     line.apply_command(SetSwitch("gate", True), keeps_later=True)
-    assert [e.tick for e in line.entries()] == [30, 100, 1000]
+    assert [e.tick for e in line.command_log.entries] == [30, 100, 1000]
     assert len(tree.branches) == 1
 
 
@@ -150,7 +150,7 @@ def test_policy_split_makes_linked_branches_with_shared_later_edits():
     assert eager.timeline.world.walker_with_id(0).params["restart"] == "eager"
     lazy.timeline.advance(2)
     tree.apply_command(0, SetSwitch("bridge", True))
-    assert any(e.command == SetSwitch("bridge", True) and e.tick == 6 for e in eager.timeline.entries())
+    assert any(e.command == SetSwitch("bridge", True) and e.tick == 6 for e in eager.timeline.command_log.entries)
 
 
 def test_policy_split_sets_budget_and_weight_per_branch():
@@ -180,23 +180,23 @@ def test_agent_ids_stay_stable_when_other_agents_change():
     line.apply_command(SetParam(second.command.agent, "weight", 4.0))
     line.advance(20)
     number = second.command.agent
-    before = line.agent_records[number].log_rows["cell"].tolist()
+    before = line.run_history.agent_records[number].log_rows["cell"].tolist()
     line.delete_command(first.id)
     line.seek(20)
     assert line.world.walker_with_id(number).label == "second"
-    assert line.agent_records[number].log_rows["cell"].tolist() == before
-    assert not line.rejection_reasons()
+    assert line.run_history.agent_records[number].log_rows["cell"].tolist() == before
+    assert not line.command_log.rejection_reasons(line.run_history.run_messages)
     line.set_command_enabled(second.id, False)
     line.finish_seek()
-    assert f"there is no agent {number}" in line.rejection_reasons().values()
+    assert f"there is no agent {number}" in line.command_log.rejection_reasons(line.run_history.run_messages).values()
     line.apply_command(RemoveAgent(1))
-    assert line.apply_command(SetBudget(3, 1)).id in line.rejection_reasons()
+    assert line.apply_command(SetBudget(3, 1)).id in line.command_log.rejection_reasons(line.run_history.run_messages)
 
 
 def test_timeline_records_a_digest_every_hundred_ticks():
     tree = make_long_tree()
     tree[0].timeline.advance(250)
-    assert len(tree[0].timeline.recorded_digests()) == 3
+    assert len(tuple(tree[0].timeline.run_history.world_digests)) == 3
     again = make_long_tree()
     again[0].timeline.advance(DIGEST_EVERY)
-    assert again[0].timeline.world.compute_digest() == tree[0].timeline.recorded_digests()[1]
+    assert again[0].timeline.world.compute_digest() == tuple(tree[0].timeline.run_history.world_digests)[1]

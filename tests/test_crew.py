@@ -19,6 +19,7 @@ from sim.grid import Grid
 from sim.jit.decorators import JIT_ON
 from sim.kernels.tiled import TiledTable
 from sim.time.keyframes import restore_world, take_keyframe
+from sim.time.run_marks import marks_of_run
 from sim.time.timeline import Timeline
 from sim.world import World
 from sim.world_commands import AgentConfig
@@ -193,8 +194,10 @@ def timeline_state(problem: Problem, seed: int, fewest: int) -> list[object]:
         chosen = timeline.run_history.record(chance.choice(agents))
         log.append((chosen.log_rows.tolist(), list(chosen.active_spans)))
         if chance.random() < 0.1:
-            log.append({agent: record.log_rows.tolist() for agent, record in timeline.agent_records.items()})
-        log.append(timeline.marks(0, timeline.tick).tolist())
+            log.append(
+                {agent: record.log_rows.tolist() for agent, record in timeline.run_history.agent_records.items()}
+            )
+        log.append(marks_of_run(timeline, 0, timeline.tick).tolist())
     return log
 
 

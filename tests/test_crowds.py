@@ -147,13 +147,15 @@ def test_picked_member_is_shown_and_followed() -> None:
 
 def test_crowd_edits_apply_to_all_members() -> None:
     session = Session(make_crowd_scenario())
-    key, entries = session.run.panels[0].key, len(session.run.focused_branch_timeline.entries())
+    key, entries = session.run.panels[0].key, len(session.run.focused_branch_timeline.command_log.entries)
     agent_edits.set_agent_param(session, key, "weight", 3.0)
     agent_edits.set_agent_budget(session, key, 5)
     weights = {walker.config.group: walker.params.get("weight") for walker in session.run.world.walkers}
     assert weights == {"lazy": 3.0, "": None, "eager": 2.0}
     assert {walker.budget for walker in session.run.world.walkers[:6]} == {5}
-    assert len(session.run.focused_branch_timeline.entries()) == entries + 2, "one command each, however many they are"
+    assert len(session.run.focused_branch_timeline.command_log.entries) == entries + 2, (
+        "one command each, however many they are"
+    )
     branch_actions.split_into_variants(session, [{"weight": 3.0}, {"weight": 1.5}])
     assert {w.params["weight"] for w in session.run.world.walkers[:6]} == {3.0}
     other = session.run.branch_tree[session.run.shown_branch_numbers[-1]].timeline.world
@@ -418,7 +420,7 @@ def test_crowd_goal_command_ignores_single_agents() -> None:
     app.session.focus_panel(app.session.run.panels[1].key)
     app.window.ui_state.cell_cursor = (0, 0)
     press_combination(app, "Alt+Shift+Return")
-    assert app.session.run.focused_branch_timeline.entries() == ()
+    assert app.session.run.focused_branch_timeline.command_log.entries == ()
 
 
 def test_crowd_list_sorts_worst_first_and_follows_the_choice() -> None:

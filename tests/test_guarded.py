@@ -359,7 +359,7 @@ def test_agent_map_view_stays_read_only_after_seeking_back(tmp_path: Path) -> No
     own_files.load_agent_file(write_agent(tmp_path, f"{HEAD}{MINE}{body}{WALK}{begin}"))
     line = Timeline(world)
     line.advance(2)
-    line._take_keyframe(line._present_cursor())
+    line.keyframe_saver.save(line._present_cursor())
     line.advance(1)
     line.seek(2)
     moves = line.world.walkers[0].agent.agent.moves

@@ -47,7 +47,8 @@ def observable_state(session: Session) -> object:
     for branch in tree.branches.values():
         branch.timeline.apply_due_commands()
     branches = [
-        (b.number, b.name, b.parent, b.first_differing_tick, b.timeline.entries()) for b in tree.branches.values()
+        (b.number, b.name, b.parent, b.first_differing_tick, b.timeline.command_log.entries)
+        for b in tree.branches.values()
     ]
     digests = [branch.timeline.world.compute_digest() for branch in session.run.shown_branches]
     panels = [(panel.key, panel.walker_view.label) for panel in session.run.panels]
@@ -179,7 +180,7 @@ def test_undo_and_redo_restore_time_slice_log_of_the_run(monkeypatch: pytest.Mon
             assert observable_state(session)[3] == seen[place][3], f"after {place} things"
             noted = [
                 entry.tick
-                for entry in session.run.focused_branch_timeline.entries()
+                for entry in session.run.focused_branch_timeline.command_log.entries
                 if isinstance(entry.command, LimitPlanners)
             ]
             assert noted == sorted(set(noted)), "one number of turns a tick"
@@ -223,7 +224,7 @@ def test_undo_focuses_the_branch_of_the_edit() -> None:
     done = session.undo_history.undo_last_entry()
     assert done is not None and "branch 1" in str(done)
     assert session.run.focused_branch_number == child and child in session.run.shown_branch_numbers
-    assert len(session.run.focused_branch_timeline.entries()) == 2, "those of the first stroke"
+    assert len(session.run.focused_branch_timeline.command_log.entries) == 2, "those of the first stroke"
 
 
 def test_consecutive_changes_of_one_parameter_are_one_undo_entry(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +297,7 @@ def test_undo_works_after_removing_agents_and_branch_and_reset() -> None:
     session.start_over(keeps_map=False)
     while session.undo_history.undo_last_entry():
         finish_seek(session)
-    assert len(session.run.panels) == 3 and not session.run.focused_branch_timeline.entries()
+    assert len(session.run.panels) == 3 and not session.run.focused_branch_timeline.command_log.entries
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -360,7 +361,7 @@ def test_strokes_survive_a_crash(tmp_path: Path) -> None:
     cell_edits.block_or_free_cells(session, [101], block=True)
     saved = restore_session(journal.path, AGENT_SPECS_BY_KEY)
     assert [entry.stroke_id for entry in saved.branches[0].branch_state.entries] == [
-        e.stroke_id for e in session.run.focused_branch_timeline.entries()
+        e.stroke_id for e in session.run.focused_branch_timeline.command_log.entries
     ]
     journal.close()
 
@@ -403,8 +404,8 @@ def test_undo_restores_command_order_within_a_tick() -> None:
     finish_seek(session)
     assert terrain(session) == wanted and len(tree.branches) == 1
     assert (
-        isinstance(session.run.focused_branch_timeline.entries()[0].command, EditCells)
-        and session.run.focused_branch_timeline.entries()[0].command.blocked
+        isinstance(session.run.focused_branch_timeline.command_log.entries[0].command, EditCells)
+        and session.run.focused_branch_timeline.command_log.entries[0].command.blocked
     )
 
 
@@ -417,7 +418,7 @@ def test_undo_of_branch_parameter_affects_only_that_branch() -> None:
     session = Session(setup())
     branch_actions.create_branch_at_current_tick(session)
     agent_edits.set_agent_param(session, PanelKey(1, 1), "weight", 3.0)
-    assert isinstance(session.run.focused_branch_timeline.entries()[-1].command, SetParam)
+    assert isinstance(session.run.focused_branch_timeline.command_log.entries[-1].command, SetParam)
     session.undo_history.undo_last_entry()
     finish_seek(session)
     weights = [b.timeline.world.walker_with_id(1).params["weight"] for b in session.run.shown_branches]

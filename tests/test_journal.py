@@ -57,10 +57,10 @@ def assert_same_trees(tree: BranchTree, again: BranchTree) -> None:
             mine.parent,
             mine.first_differing_tick,
         )
-        assert branch.timeline.entries() == mine.timeline.entries()
+        assert branch.timeline.command_log.entries == mine.timeline.command_log.entries
         assert branch.timeline.tick == mine.timeline.tick
         assert branch.timeline.world.compute_digest() == mine.timeline.world.compute_digest()
-        assert branch.timeline.divergence_tick is None
+        assert branch.timeline.run_history.divergence_tick is None
         assert_as_plain(branch.timeline)
 
 
@@ -82,10 +82,10 @@ def test_journal_restores_the_whole_session(tmp_path: Path):
     tree.rename_branch(other.number, "a better name")
     futures = tree.create_variants(0, 0, [{"restart": "lazy"}, {"weight": 3.0}])
     tree.apply_command(futures[0].number, world_commands.SetSwitch("bridge", False))
-    entry = main.entries()[0]
+    entry = main.command_log.entries[0]
     main.set_command_enabled(entry.id, False)
     main.move_command(entry.id, 3)
-    main.delete_command(main.entries()[-1].id)
+    main.delete_command(main.command_log.entries[-1].id)
     main.finish_seek()
     tree.delete_branch(1)
     for branch in tree.branches.values():
@@ -160,8 +160,10 @@ def test_journal_restores_random_sessions(data, tmp_path_factory):
                 line.advance(data.draw(st.integers(0, 60)))
             case "branch" if len(tree.branches) < 4:
                 tree.create_branch(number)
-            case "move" if line.entries():
-                line.move_command(data.draw(st.sampled_from(line.entries())).id, data.draw(st.integers(0, 60)))
+            case "move" if line.command_log.entries:
+                line.move_command(
+                    data.draw(st.sampled_from(line.command_log.entries)).id, data.draw(st.integers(0, 60))
+                )
                 line.finish_seek()
             case "delete" if len(tree.branches) > 1:
                 tree.delete_branch(number)
@@ -182,7 +184,7 @@ def test_restored_session_can_be_restored_again(tmp_path: Path):
     again.apply_command(0, EditCells((6,)))
     third = restore_session(simulate_crash(writer), AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)
     assert_same_trees(again, third)
-    assert [e.tick for e in third[0].timeline.entries() if not e.is_scripted] == [5, 10]
+    assert [e.tick for e in third[0].timeline.command_log.entries if not e.is_scripted] == [5, 10]
 
 
 def test_journal_records_progress_of_long_runs_periodically(tmp_path: Path):
@@ -412,7 +414,7 @@ while True:
             EditCells((cell,)), EditCells((), (cell,)), MoveGoal(cell),
             SetSwitch("bridge", random.random() < 0.5), SetParam(0, "weight", 1.0 + random.randrange(5)),
         ]))
-    done = [(e.id, e.tick) for e in line.entries() if not e.is_scripted]
+    done = [(e.id, e.tick) for e in line.command_log.entries if not e.is_scripted]
     line.advance(random.randrange(1, 40))
     writer.write_branch_ticks([number])
     line.apply_due_commands()
@@ -454,16 +456,16 @@ def check_restored(folder: Path, told: list[str]) -> None:
     tree = saved.build_branch_tree(AGENT_SPECS_BY_KEY)
     # The program may have wound back since and done something there: then that run is kept as another branch.
     lines = [tree[number].timeline, *(branch.timeline for branch in tree.branches.values())]
-    logs = [[(e.id, e.tick) for e in line.entries() if not e.is_scripted] for line in lines]
+    logs = [[(e.id, e.tick) for e in line.command_log.entries if not e.is_scripted] for line in lines]
     place = next((i for i, restored in enumerate(logs) if set(done) <= set(restored)), None)
     assert place is not None, "every command applied before the last completed tick"
     line, restored = lines[place], logs[place]
     assert restored[: len(done)] == done or len(restored) > len(done)
     line.finish_seek()
-    assert line.divergence_tick is None, "the journal's own digests are met"
+    assert line.run_history.divergence_tick is None, "the journal's own digests are met"
     # The program may have gone on to some more commands; up to the tick that it told, both are the same.
     assert abs(line.tick - tick) <= journal.PROGRESS_EVERY or line.tick > tick
-    later = [e.id for e in line.entries() if not e.is_scripted and (e.id, e.tick) not in done]
+    later = [e.id for e in line.command_log.entries if not e.is_scripted and (e.id, e.tick) not in done]
     same = line.fork(tick)
     for entry_id in later:
         same.delete_command(entry_id)

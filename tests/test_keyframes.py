@@ -17,7 +17,7 @@ from sim.kernels.memory_parts import PART_BYTES, PARTS_PER_BLOCK
 from sim.kernels.pages import IS_IN_USE
 from sim.time import keyframes
 from sim.time import memory_buffers as asked
-from sim.time.keyframes import Keyframe, KeyframeStore, PendingRestore, PendingSnapshot, restore_world, take_keyframe
+from sim.time.keyframes import Keyframe, KeyframeStore, PendingKeyframe, PendingRestore, restore_world, take_keyframe
 from sim.time.memory_buffers import BufferSet, TouchedPages
 from sim.time.part_pool import PartPool
 from sim.world import World
@@ -122,7 +122,7 @@ def test_delta_keyframes_restore_arrays_of_any_size(size, changes):
         assert np.array_equal(restore_world(frame).extra, content)
 
 
-def test_snapshot_refuses_a_record_without_its_array():
+def test_keyframe_refuses_a_record_without_its_array():
     world = make_world_setup("tba", side=8)
     world.walkers[0].agent.record = world.walkers[0].agent.state_record[0]
     with pytest.raises(AssertionError, match="keep its array instead"):
@@ -220,11 +220,11 @@ def test_keyframe_stores_only_changed_chunks_and_frees_them():
     assert pool.used_bytes == before, "what nobody holds takes no room"
 
 
-def test_snapshot_touches_no_unused_pages():
+def test_keyframe_touches_no_unused_pages():
     """Looking at a page that nobody has used would make the system find memory for it."""
     world = make_world_setup("tba", side=512, budget=1)
     frame = take_keyframe(world)
-    memories = PendingSnapshot(world)._buffer_set
+    memories = PendingKeyframe(world)._buffer_set
     if not TouchedPages(memories).entries.size:
         pytest.skip("this system does not tell which pages were touched")
     before = touched_share_of_pages(memories)
@@ -268,7 +268,7 @@ def test_keyframe_exceeding_the_pool_is_none_and_frees_its_chunks():
     world = make_world_setup("tba", side=128, budget=50)
     world.advance(50)
     pool = PartPool(50_000)
-    assert PendingSnapshot(world).copy_arrays(pool) is None
+    assert PendingKeyframe(world).copy_arrays(pool) is None
     assert pool.used_bytes == 0
 
 
@@ -281,22 +281,22 @@ def test_pool_shrinks_if_the_system_refuses_its_size(monkeypatch):
     monkeypatch.setattr(keyframes, "PartPool", make_limited_pool)
     world, store = make_world_setup("tba", side=128, budget=50), KeyframeStore(32_000_000_000)
     world.advance(50)
-    frame = store.finish_snapshot(PendingSnapshot(world))
+    frame = store.finish_keyframe(PendingKeyframe(world))
     assert_equal(restore_world(frame), world)
     assert 100_000_000 < store.budget_bytes < 300_000_000
     store.budget_bytes = 200_000_000
     assert store.budget_bytes == 200_000_000
 
 
-def test_background_snapshot_equals_immediate_snapshot():
+def test_background_keyframe_equals_immediate_keyframe():
     world = make_world_setup("tba", "tb-wa")
     store = KeyframeStore()
     store.background_executor = ThreadPoolExecutor(1)
     world.advance(30)
-    beside = store.finish_snapshot_in_background(PendingSnapshot(world)).result()
+    beside = store.finish_keyframe_in_background(PendingKeyframe(world)).result()
     assert_equal(restore_world(beside), world)
     world.advance(30)
-    later = store.finish_snapshot_in_background(PendingSnapshot(world), beside).result()
+    later = store.finish_keyframe_in_background(PendingKeyframe(world), beside).result()
     assert_equal(restore_world(later), world)
 
 
@@ -401,7 +401,7 @@ def test_fork_into_another_store_copies_only_its_first_keyframe():
     world.submit(EditCells(), 500)  # so that time goes on
     track = store.new_track()
     for _ in range(4):
-        track.add(store.finish_snapshot(PendingSnapshot(world, float(world.tick))))
+        track.add(store.finish_keyframe(PendingKeyframe(world, float(world.tick))))
         world.advance(30)
     other = KeyframeStore()
     frames = track.fork_track_into_store(other, 70).track_keyframes
@@ -422,7 +422,7 @@ def test_evicting_keyframes_leaves_the_others_intact():
     for step in range(20):
         world.submit(EditCells(tuple(range(64 * step, 64 * step + 9))))
         world.advance(7)
-        track.add(store.finish_snapshot(PendingSnapshot(world, float(step)), track.keyframe_at_or_before(world.tick)))
+        track.add(store.finish_keyframe(PendingKeyframe(world, float(step)), track.keyframe_at_or_before(world.tick)))
         states[world.tick] = restore_world(track.track_keyframes[-1])
     assert len(track.track_keyframes) == 20
     for budget in (store.used_bytes * share // 10 for share in (9, 8, 7, 5, 3)):
@@ -435,10 +435,10 @@ def test_evicting_keyframes_leaves_the_others_intact():
 
 def test_timeline_of_100000_ticks_stays_within_keyframe_budget(monkeypatch):
     """With everything going on that takes memory: edits, goals that move, random changes."""
-    from sim.time import timeline as timelines
+    from sim.time import keyframe_saver
     from sim.time.timeline import Timeline
 
-    monkeypatch.setattr(timelines, "KEYFRAME_SPACING", 2000.0)  # on so small a map there is little to do
+    monkeypatch.setattr(keyframe_saver, "KEYFRAME_SPACING", 2000.0)  # on so small a map there is little to do
 
     def setup() -> World:
         world = make_world_setup("rtb-wa", "tba", "tb-gbfs", side=64, budget=20)
@@ -466,4 +466,4 @@ def test_timeline_of_100000_ticks_stays_within_keyframe_budget(monkeypatch):
         assert timeline.tick == tick
     timeline.seek(100_000)
     assert timeline.world.compute_digest() == digest
-    assert timeline.divergence_tick is None
+    assert timeline.run_history.divergence_tick is None

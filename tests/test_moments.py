@@ -86,16 +86,18 @@ def test_first_difference_matches_stepwise_comparison(setup, tick: int) -> None:
     cells = [c for c in range(other.world.grid.cells) if other.world.grid.free_mask[c]]
     other.apply_command(EditCells(tuple(cells[1:4])))
     other.advance(40)
-    last = min(line.recorded_end, other.recorded_end)
+    last = min(line.run_history.recorded_end, other.run_history.recorded_end)
     found = first_branch_difference(line, other, last)
     if other.tick <= tick and found is None:
         return
     if last > tick:
         assert found is not None and found.tick == tick and found.log_entry is not None and not found.is_in_first_branch
-    for agent in line.agent_records.keys() & other.agent_records.keys():
-        apart = first_agent_difference(line.agent_records[agent], other.agent_records[agent], last)
+    for agent in line.run_history.agent_records.keys() & other.run_history.agent_records.keys():
+        apart = first_agent_difference(
+            line.run_history.agent_records[agent], other.run_history.agent_records[agent], last
+        )
         if apart and apart.field_name == "cell":
-            a, b = line.agent_records[agent], other.agent_records[agent]
+            a, b = line.run_history.agent_records[agent], other.run_history.agent_records[agent]
             assert a.cell_at_tick(apart.tick) == apart.first_value != apart.second_value == b.cell_at_tick(apart.tick)
             assert all(
                 a.cell_at_tick(t) == b.cell_at_tick(t) for t in range(max(a.joined_tick, b.joined_tick), apart.tick)
@@ -107,7 +109,7 @@ def test_first_parting_compares_cells_of_two_agents() -> None:
     session.advance_by_ticks(300)
     found = first_difference_moment(session)
     assert found is not None
-    one, other = (session.run.focused_branch_timeline.agent_records[agent] for agent in (0, 1))
+    one, other = (session.run.focused_branch_timeline.run_history.agent_records[agent] for agent in (0, 1))
     assert one.cell_at_tick(found.tick) != other.cell_at_tick(found.tick)
     assert all(one.cell_at_tick(t) == other.cell_at_tick(t) for t in range(found.tick))
     assert "one cell a tick goes to" in found.text and "sixteen" in found.text

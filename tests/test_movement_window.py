@@ -232,7 +232,7 @@ def test_saved_session_and_scenario_keep_the_rule(app: App, tmp_path: Path) -> N
         again.run.world.grid.movement == Movement(SQUEEZE_BETWEEN_CORNERS, 1.5)
         and again.run.world.compute_digest() == digest
     )
-    assert again.run.focused_branch_timeline.divergence_tick is None
+    assert again.run.focused_branch_timeline.run_history.divergence_tick is None
     scenario = opened_files.open_any_file(opened_files.save_session_scenario(app.session, tmp_path / "plain")).scenario
     assert scenario.grid.movement == Movement(SQUEEZE_BETWEEN_CORNERS, 1.5)
 

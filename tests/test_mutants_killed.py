@@ -11,8 +11,8 @@ from experiments.problems import shrink_map
 from sim.executor import StepBlock
 from sim.grid import Grid
 from sim.kernels import log, tba
-from sim.time.run_history import RunHistory
-from sim.time.timeline import DIGEST_EVERY, Timeline
+from sim.time.run_history import DIGEST_EVERY, RunHistory
+from sim.time.timeline import Timeline
 from sim.world import World
 from sim.world_commands import MAX_SWITCHES, AgentConfig, EditCells
 from sim.world_editor import WorldEditor
@@ -130,8 +130,8 @@ def test_edit_at_the_tick_of_an_older_one_keeps_both() -> None:
     line.seek(10)
     line.apply_due_commands()
     second = line.apply_command(EditCells(blocked_cells=(140,)))
-    assert [entry.id for entry in line.entries()] == [first.id, second.id]
-    assert later.id not in [entry.id for entry in line.entries()], "what came later was overwritten"
+    assert [entry.id for entry in line.command_log.entries] == [first.id, second.id]
+    assert later.id not in [entry.id for entry in line.command_log.entries], "what came later was overwritten"
     line.seek(0)
     line.seek(12)
     assert not line.world.grid.is_free(20) and not line.world.grid.is_free(140) and line.world.grid.is_free(25)
@@ -140,14 +140,14 @@ def test_edit_at_the_tick_of_an_older_one_keeps_both() -> None:
 def test_diverging_replay_is_reported() -> None:
     line = Timeline(lambda: make_world(["." * 400], 0, 399, ("lrta", {}), budget=1))
     line.advance(3 * DIGEST_EVERY)
-    assert line.tick == 3 * DIGEST_EVERY and line.divergence_tick is None
+    assert line.tick == 3 * DIGEST_EVERY and line.run_history.divergence_tick is None
     line.seek(0)
     line.seek(3 * DIGEST_EVERY)
-    assert line.divergence_tick is None
+    assert line.run_history.divergence_tick is None
     line.run_history.world_digests[2] = "0" * 16
     line.seek(DIGEST_EVERY + 10)
     line.seek(3 * DIGEST_EVERY)
-    assert line.divergence_tick == 2 * DIGEST_EVERY
+    assert line.run_history.divergence_tick == 2 * DIGEST_EVERY
 
 
 def test_agent_that_no_longer_acts_stays_on_its_last_cell() -> None:

@@ -424,7 +424,7 @@ def test_seek_works_for_agents_that_cannot_be_pickled(held: str, tmp_path: Path)
         line.seek(tick)
     assert (
         line.world.compute_digest() == digest
-        and line.divergence_tick is None
+        and line.run_history.divergence_tick is None
         and line.world.walkers[0].violation is None
     )
     fork = line.fork(4)
@@ -645,7 +645,7 @@ def test_saving_an_agent_file_reruns_it_in_a_new_branch(tmp_path: Path) -> None:
     assert len(session.run.shown_branch_numbers) == 2 and session.tick == 9 and not session.run.is_seeking
     before, after = (branch.timeline for branch in session.run.shown_branches)
     assert before.world.compute_digest() == old and before.tick == after.tick == 9
-    assert EditCells(blocked_cells=(3, 4)) in [entry.command for entry in after.entries()], "edits are kept"
+    assert EditCells(blocked_cells=(3, 4)) in [entry.command for entry in after.command_log.entries], "edits are kept"
     walkers = [line.world.walker_with_id(1) for line in (before, after)]
     assert (
         walkers[0].params[VERSION_PARAM_NAME] != walkers[1].params[VERSION_PARAM_NAME]
@@ -661,7 +661,7 @@ def test_saving_an_agent_file_reruns_it_in_a_new_branch(tmp_path: Path) -> None:
     for line in (before, after):
         line.seek(2)
         line.seek(9)
-        assert line.divergence_tick is None
+        assert line.run_history.divergence_tick is None
 
 
 def test_broken_saved_agent_file_is_reported_until_fixed(tmp_path: Path) -> None:
@@ -725,7 +725,7 @@ def test_saved_session_keeps_the_agent_version_it_was_saved_with(tmp_path: Path)
     assert other.run.world.walkers[1].params[VERSION_PARAM_NAME] == version
     assert (
         other.run.world.compute_digest() == session.run.world.compute_digest()
-        and other.run.focused_branch_timeline.divergence_tick is None
+        and other.run.focused_branch_timeline.run_history.divergence_tick is None
     )
     assert session_file.is_session_data(saved.read_bytes())
 

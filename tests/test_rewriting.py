@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from files.scenario import Scenario
 from sim.grid import Grid
 from sim.time.command_log import LogEntry
+from sim.time.run_marks import marks_of_run
 from sim.time.timeline import Timeline
 from sim.world_commands import AgentConfig, EditCells, SetSwitch
 from ui.model import branch_actions, script_entries, value_adjustments
@@ -58,12 +59,14 @@ def drag(session: Session, tick: int, to: int) -> None:
 
 def painted_cells(session: Session, number: int) -> list[int]:
     """The cells of all strokes in the script of a branch."""
-    commands = [entry.command for entry in session.run.branch_tree[number].timeline.entries()]
+    commands = [entry.command for entry in session.run.branch_tree[number].timeline.command_log.entries]
     return [cell for command in commands if isinstance(command, EditCells) for cell in command.blocked_cells]
 
 
 def assert_equals_plain_run(line: Timeline) -> None:
-    assert line.world.compute_digest() == plain_run(line.build_world, line.entries(), line.tick).compute_digest()
+    assert (
+        line.world.compute_digest() == plain_run(line.build_world, line.command_log.entries, line.tick).compute_digest()
+    )
 
 
 def make_finished_session() -> Session:
@@ -121,18 +124,18 @@ def test_branch_point_is_where_the_scripts_differ() -> None:
 def test_moved_edit_and_its_undo_are_recomputed_to_the_old_end(at: int, tick: int, to: int) -> None:
     session = make_finished_session()
     session.seek_to_tick(at)
-    before = session.run.focused_branch_timeline.recorded_digests()
+    before = tuple(session.run.focused_branch_timeline.run_history.world_digests)
     drag(session, tick, to)
     finish_recording(session)
     line = session.run.focused_branch_timeline
-    assert line.recorded_end == line.end and not session.run.is_rerecording_ticks
-    assert session.tick == min(at, line.end), "looking at a tick goes on"
-    assert line.recorded_end == (END if tick != END else 60)
+    assert line.run_history.recorded_end == line.run_history.end and not session.run.is_rerecording_ticks
+    assert session.tick == min(at, line.run_history.end), "looking at a tick goes on"
+    assert line.run_history.recorded_end == (END if tick != END else 60)
     assert_equals_plain_run(line)
     session.undo_history.undo_last_entry()
     finish_seek(session)
     finish_recording(session)
-    assert (session.tick, line.recorded_end, line.recorded_digests()) == (at, END, before)
+    assert (session.tick, line.run_history.recorded_end, tuple(line.run_history.world_digests)) == (at, END, before)
     assert_equals_plain_run(line)
 
 
@@ -145,13 +148,13 @@ def test_background_recording_equals_a_plain_run() -> None:
     while session.run.continue_rerecording_ticks(1.0):
         pieces += 1
         assert session.run.world is shown and session.tick == 20
-    assert pieces > 3 and line.divergence_tick is None
+    assert pieces > 3 and line.run_history.divergence_tick is None
     again = Timeline(line.build_world)
-    again.replace_command_log(line.entries())
+    again.replace_command_log(line.command_log.entries)
     again.seek(END)
-    assert again.recorded_digests() == line.recorded_digests()
-    assert again.agent_records[0].log_rows.tolist() == line.agent_records[0].log_rows.tolist()
-    assert again.marks(0, END).tolist() == line.marks(0, END).tolist()
+    assert tuple(again.run_history.world_digests) == tuple(line.run_history.world_digests)
+    assert again.run_history.agent_records[0].log_rows.tolist() == line.run_history.agent_records[0].log_rows.tolist()
+    assert marks_of_run(again, 0, END).tolist() == marks_of_run(line, 0, END).tolist()
 
 
 def test_run_can_advance_during_background_recording() -> None:
@@ -159,12 +162,12 @@ def test_run_can_advance_during_background_recording() -> None:
     session.seek_to_tick(20)
     drag(session, 60, 45)
     line = session.run.focused_branch_timeline
-    while line.recorded_end <= 45:
+    while line.run_history.recorded_end <= 45:
         session.run.continue_rerecording_ticks(1.0)
-    assert line.recorded_end < END
+    assert line.run_history.recorded_end < END
     session.advance_by_ticks(60)
     finish_recording(session)
-    assert (session.tick, line.recorded_end, line.divergence_tick) == (80, END, None)
+    assert (session.tick, line.run_history.recorded_end, line.run_history.divergence_tick) == (80, END, None)
     assert_equals_plain_run(line)
 
 
@@ -270,16 +273,16 @@ class RewritingMachine(RuleBasedStateMachine):
             for branch in session.run.branch_tree.branches.values():
                 if branch.parent is not None:
                     origin = session.run.branch_tree[branch.parent]
-                    assert entries_before(branch.timeline.entries(), branch.first_differing_tick) == entries_before(
-                        origin.timeline.entries(), branch.first_differing_tick
-                    )
+                    assert entries_before(
+                        branch.timeline.command_log.entries, branch.first_differing_tick
+                    ) == entries_before(origin.timeline.command_log.entries, branch.first_differing_tick)
 
     @invariant()
     def strokes_keep_their_first_pieces(self) -> None:
         tree = self.sessions[1].run.branch_tree
         for branch in tree.branches.values():
             pieces: dict[int, list[int]] = {}
-            for entry in branch.timeline.entries():
+            for entry in branch.timeline.command_log.entries:
                 if entry.stroke_id:
                     pieces.setdefault(entry.stroke_id, []).append(entry.id)
             for stroke, found in pieces.items():

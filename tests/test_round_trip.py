@@ -193,6 +193,6 @@ def test_learning_session_saved_at_tick_600_continues_identically(tmp_path: Path
         pass
     assert (
         other.run.world.compute_digest() == session.run.world.compute_digest()
-        and other.run.focused_branch_timeline.divergence_tick is None
+        and other.run.focused_branch_timeline.run_history.divergence_tick is None
     )
     assert other.run.world.max_trials == session.run.world.max_trials == 100

@@ -202,8 +202,10 @@ def test_violation_is_the_same_after_seeking_back(liar: type) -> None:
         line.seek(target)
         offence = line.world.walkers[0].violation
         assert (offence is not None) == (target > HONEST_TICKS)
-    assert (line.world.compute_digest(), line.divergence_tick) == (digest, None)
-    assert [note.text for note in line.world_messages()] == [line.world.walkers[0].violation.message_for_agent("Liar")]
+    assert (line.world.compute_digest(), line.run_history.divergence_tick) == (digest, None)
+    assert [note.text for note in line.run_history.run_messages] == [
+        line.world.walkers[0].violation.message_for_agent("Liar")
+    ]
 
 
 class FailsAfterArrival(Liar):

@@ -74,8 +74,8 @@ def test_saved_session_opens_with_same_ticks_and_digests(tmp_path: Path):
     assert [b.name for b in other.run.branch_tree.branches.values()] == [
         b.name for b in session.run.branch_tree.branches.values()
     ]
-    assert [e.command for e in other.run.focused_branch_timeline.entries()] == [
-        e.command for e in session.run.focused_branch_timeline.entries()
+    assert [e.command for e in other.run.focused_branch_timeline.command_log.entries] == [
+        e.command for e in session.run.focused_branch_timeline.command_log.entries
     ]
 
 
@@ -146,7 +146,7 @@ def test_saved_picture_opens_as_its_run(tmp_path: Path, monkeypatch: pytest.Monk
     finish_seek(other.session)
     assert (
         digests(other.session) == digests(app.session)
-        and other.session.run.focused_branch_timeline.divergence_tick is None
+        and other.session.run.focused_branch_timeline.run_history.divergence_tick is None
     )
     assert other.window.map_view.layer_state.heat_setting.kind == "visits"
     for data, reason in ((png_bytes(np.zeros((4, 4), np.uint32)), "a map with a free cell"), (b"x", "not a PNG")):
@@ -193,7 +193,7 @@ def test_session_with_wrong_digest_opens_and_shows_divergence(tmp_path: Path):
     app.window.document_opener.open_path(path)
     while app.session.run.is_seeking:
         app.run_frame(0.0)
-    assert app.session.run.focused_branch_timeline.divergence_tick is not None
+    assert app.session.run.focused_branch_timeline.run_history.divergence_tick is not None
     app.run_frame(0.0)
     told = " ".join(app.window.dialogs.current_dialog.problems)
     assert session.run.branch_tree[session.run.focused_branch_number].name in told and f"tick {session.tick}" in told
@@ -218,7 +218,7 @@ def test_diverging_agent_is_named(tmp_path: Path):
     other = Session(opened.scenario)
     session_saving.restore_session(other, opened.saved_session)
     finish_seek(other)
-    divergence = other.run.focused_branch_timeline.first_divergence
+    divergence = other.run.focused_branch_timeline.run_history.divergence
     assert divergence.tick == 9 and divergence.agent_labels == (world.walkers[1].label,)
     assert world.walkers[1].label in other.user_messages.alert_messages[0]
 
@@ -411,7 +411,7 @@ def test_branch_count_is_limited_to_the_file_limit(monkeypatch: pytest.MonkeyPat
     for cell in (3, 4):
         branch_actions.create_branch_at_current_tick(session)
         cell_edits.block_or_free_cells(session, [cell], block=True)
-    entries = session.run.focused_branch_timeline.entries()
+    entries = session.run.focused_branch_timeline.command_log.entries
     session.seek_to_tick(9)
     for more in (
         lambda: branch_actions.create_branch_at_current_tick(session),
@@ -420,9 +420,10 @@ def test_branch_count_is_limited_to_the_file_limit(monkeypatch: pytest.MonkeyPat
         with pytest.raises(ConfigError, match="expected at most 3 branches"):
             more()
         session.undo_history.close_entry()
-    assert len(session.run.branch_tree.branches) == 3 and session.run.focused_branch_timeline.entries() == entries, (
-        "nothing is lost"
-    )
+    assert (
+        len(session.run.branch_tree.branches) == 3
+        and session.run.focused_branch_timeline.command_log.entries == entries
+    ), "nothing is lost"
     branch_actions.delete_branch(session, 1)
     cell_edits.block_or_free_cells(session, [5], block=True)
     assert len(session.run.branch_tree.branches) == 3

@@ -210,7 +210,9 @@ def test_moved_piece_is_one_timeline_entry(app):
     assert rows(app) == ROWS
     app.session.seek_to_tick(7)
     assert app.session.run.world.compute_digest() == digest and rows(app) == after
-    assert [(e.tick, type(e.command)) for e in app.session.run.focused_branch_timeline.entries()] == [(3, SetTerrain)]
+    assert [(e.tick, type(e.command)) for e in app.session.run.focused_branch_timeline.command_log.entries] == [
+        (3, SetTerrain)
+    ]
 
 
 def test_ctrl_drag_copies_and_shift_and_right_drag_change_selection(app, monkeypatch):

@@ -171,7 +171,7 @@ def test_undoing_an_earlier_stroke_equals_a_run_without_it() -> None:
     other.advance_by_ticks(15)
     assert (
         session.run.world.compute_digest() == other.run.world.compute_digest()
-        and session.run.focused_branch_timeline.entries() == ()
+        and session.run.focused_branch_timeline.command_log.entries == ()
     )
     assert session.run.recent_edits_of_branch() == {}, "nothing stays marked on the map"
     session.undo_history.redo_last_entry()
@@ -326,7 +326,7 @@ def test_reset_can_be_undone(how: str) -> None:
     assert session.has_unsaved_edits
     while session.undo_history.undo_last_entry():
         pass
-    assert not session.run.focused_branch_timeline.entries() and len(session.run.branch_tree.branches) == 1, (
+    assert not session.run.focused_branch_timeline.command_log.entries and len(session.run.branch_tree.branches) == 1, (
         "and on through what was done in the run before"
     )
 
@@ -685,7 +685,10 @@ def apply_user_action(session: Session, action: str, number: int) -> None:
 
 def run_headless(begun: Scenario, session: Session) -> World:
     """The same run without a window: all commands in the queue, then time."""
-    done, ticks = [(entry.tick, entry.command) for entry in session.run.focused_branch_timeline.entries()], session.tick
+    done, ticks = (
+        [(entry.tick, entry.command) for entry in session.run.focused_branch_timeline.command_log.entries],
+        session.tick,
+    )
     grid = Grid(begun.grid.terrain.copy(), begun.grid.movement, begun.grid.name)
     world = World(
         grid,
@@ -1083,7 +1086,7 @@ def test_keyframe_memory_limit_persists_after_reset() -> None:
 
 
 def recorded_commands(session: Session) -> list[Command]:
-    return [entry.command for entry in session.run.focused_branch_timeline.entries()]
+    return [entry.command for entry in session.run.focused_branch_timeline.command_log.entries]
 
 
 SAME_AGAIN = {

@@ -178,14 +178,15 @@ def test_session_file_restores_everything():
         )
         assert branch.timeline.tick == mine.timeline.tick
         assert branch.timeline.world.compute_digest() == mine.timeline.world.compute_digest()
-        assert branch.timeline.furthest_tick == max(mine.timeline.furthest_tick, mine.timeline.tick)
-        assert branch.timeline.divergence_tick is None
-        assert_as_plain(branch.timeline)
-        branch.timeline.seek(branch.timeline.furthest_tick)
-        assert (
-            branch.timeline.recorded_digests()[: len(mine.timeline.recorded_digests())]
-            == mine.timeline.recorded_digests()
+        assert branch.timeline.run_history.furthest_tick == max(
+            mine.timeline.run_history.furthest_tick, mine.timeline.tick
         )
+        assert branch.timeline.run_history.divergence_tick is None
+        assert_as_plain(branch.timeline)
+        branch.timeline.seek(branch.timeline.run_history.furthest_tick)
+        assert tuple(branch.timeline.run_history.world_digests)[
+            : len(tuple(mine.timeline.run_history.world_digests))
+        ] == tuple(mine.timeline.run_history.world_digests)
 
 
 def test_saving_an_opened_session_gives_the_same_file():
@@ -193,7 +194,7 @@ def test_saving_an_opened_session_gives_the_same_file():
     tree = parse_session(text, "a.yaml", AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)
     for branch in tree.branches.values():
         shown = branch.timeline.target_tick
-        branch.timeline.seek(branch.timeline.furthest_tick)
+        branch.timeline.seek(branch.timeline.run_history.furthest_tick)
         branch.timeline.seek(shown)
     assert dump_session(create_saved_session(RIVER, tree)) == text
 
@@ -232,7 +233,7 @@ def test_random_sessions_survive_session_file(data):
             case "branch" if len(tree.branches) < 4:
                 tree.create_branch(number)
             case "move":
-                entry = data.draw(st.sampled_from(line.entries()))
+                entry = data.draw(st.sampled_from(line.command_log.entries))
                 line.move_command(entry.id, data.draw(st.integers(0, 60)))
                 line.finish_seek()
     planted = dump_and_parse(create_saved_session(RIVER, tree)).build_branch_tree(AGENT_SPECS_BY_KEY)
@@ -242,7 +243,7 @@ def test_random_sessions_survive_session_file(data):
         branch.timeline.finish_seek()
         assert branch.timeline.tick == mine.tick
         assert branch.timeline.world.compute_digest() == mine.world.compute_digest()
-        assert branch.timeline.divergence_tick is None
+        assert branch.timeline.run_history.divergence_tick is None
 
 
 def test_diverging_session_opens_and_reports_divergence():
@@ -251,17 +252,17 @@ def test_diverging_session_opens_and_reports_divergence():
     line.insert_command(500, EditCells((40,)))  # which keeps the world alive until then
     line.advance(450)
     text = dump_session(create_saved_session(RIVER, tree))
-    digests = line.recorded_digests()
+    digests = tuple(line.run_history.world_digests)
     assert len(digests) == 5
     wrong = text.replace(digests[3], "a" * 16)
     opened = parse_session(wrong, "a.yaml", AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)[0].timeline
     opened.finish_seek()
-    assert opened.divergence_tick == 300
+    assert opened.run_history.divergence_tick == 300
     assert opened.tick == 450
     at_the_end = text.replace(create_saved_session(RIVER, tree).branches[0].shown_digest[1], "f" * 16)
     opened = parse_session(at_the_end, "a.yaml", AGENT_SPECS_BY_KEY).build_branch_tree(AGENT_SPECS_BY_KEY)[0].timeline
     opened.finish_seek()
-    assert opened.divergence_tick == 450
+    assert opened.run_history.divergence_tick == 450
 
 
 def test_edit_of_the_past_discards_expected_digests():
@@ -272,7 +273,7 @@ def test_edit_of_the_past_discards_expected_digests():
     line.seek(150)
     line.apply_command(EditCells((7, 30)))
     line.seek(450)
-    assert line.divergence_tick is None
+    assert line.run_history.divergence_tick is None
     assert_as_plain(line)
 
 
@@ -305,7 +306,7 @@ def test_session_file_refers_to_map_file_and_checks_it(tmp_path: Path):
     write_map(Grid.from_text_rows(rows), path)
     changed = load_session(tmp_path / "runs" / "a.yaml", AGENT_SPECS_BY_KEY)
     assert "the map has changed since it was saved" in changed.warnings[0]
-    assert changed.build_branch_tree(AGENT_SPECS_BY_KEY)[0].timeline.divergence_tick == 0
+    assert changed.build_branch_tree(AGENT_SPECS_BY_KEY)[0].timeline.run_history.divergence_tick == 0
 
 
 def test_failed_session_save_keeps_the_old_file(tmp_path: Path, monkeypatch):

@@ -162,7 +162,7 @@ def assert_error_reported_and_run_continues(app: App) -> None:
     plain.advance_by_ticks(6)
     plain.submit_command(EditCells(blocked_cells=(3, 4)))
     plain.advance_by_ticks(line.tick - 6)
-    assert line.world.compute_digest() == plain.run.world.compute_digest() and line.divergence_tick is None
+    assert line.world.compute_digest() == plain.run.world.compute_digest() and line.run_history.divergence_tick is None
 
 
 def break_draw(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

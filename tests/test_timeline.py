@@ -15,10 +15,11 @@ from sim.agent_api import Status
 from sim.batching.batched_executor import BatchedExecutor
 from sim.changes import RandomChangeSchedule
 from sim.executor import ExecutorFactory, InvalidationReason, RunResult
-from sim.time import timeline as timelines
+from sim.time import keyframe_saver, work_estimates
 from sim.time.agent_records import MarkKind
 from sim.time.branches import BranchTree
 from sim.time.keyframes import KeyframeStore
+from sim.time.run_marks import marks_of_run, next_mark_tick, previous_mark_tick
 from sim.time.timeline import Timeline
 from sim.world import World
 from sim.world_commands import AgentConfig, EditCells, MoveGoal, SetParam, SetSwitch
@@ -36,12 +37,16 @@ class TimelineMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._spacing = timelines.KEYFRAME_SPACING, timelines.MIN_NEAR_SPACING, timelines._BYTES_PER_WORK
+        self._spacing = keyframe_saver.KEYFRAME_SPACING, keyframe_saver.MIN_NEAR_SPACING, work_estimates._BYTES_PER_WORK
         # Small worlds do little work: with keyframes as rare as in large ones there would be none to go wrong.
-        timelines.KEYFRAME_SPACING, timelines.MIN_NEAR_SPACING, timelines._BYTES_PER_WORK = 400.0, 60.0, 1 << 40
+        keyframe_saver.KEYFRAME_SPACING, keyframe_saver.MIN_NEAR_SPACING, work_estimates._BYTES_PER_WORK = (
+            400.0,
+            60.0,
+            1 << 40,
+        )
 
     def teardown(self) -> None:
-        timelines.KEYFRAME_SPACING, timelines.MIN_NEAR_SPACING, timelines._BYTES_PER_WORK = self._spacing
+        keyframe_saver.KEYFRAME_SPACING, keyframe_saver.MIN_NEAR_SPACING, work_estimates._BYTES_PER_WORK = self._spacing
         if hasattr(self, "tree"):
             for branch in self.tree.branches.values():
                 assert_records_as_plain(branch.timeline)
@@ -65,7 +70,7 @@ class TimelineMachine(RuleBasedStateMachine):
     def seek(self, data, tick):
         line = self.line(data)
         reached = line.seek(tick)
-        assert reached == line.tick and (reached == tick or line.is_over)
+        assert reached == line.tick and (reached == tick or line.world.is_over)
 
     @rule(data=st.data(), tick=st.integers(0, FAR), work=st.floats(1, 3000), steps=st.integers(1, 8))
     def seek_partially(self, data, tick, work, steps):
@@ -105,12 +110,12 @@ class TimelineMachine(RuleBasedStateMachine):
     @rule(data=st.data(), tick=st.integers(0, FAR))
     def rewrite(self, data, tick):
         line = self.line(data)
-        if not line.entries():
+        if not line.command_log.entries:
             return
-        chosen = data.draw(st.sampled_from(line.entries())).id
+        chosen = data.draw(st.sampled_from(line.command_log.entries)).id
         what = data.draw(st.sampled_from(["toggle", "move", "delete", "duplicate", "change"]))
         if what == "toggle":
-            line.set_command_enabled(chosen, not line.command_log.log_entry(chosen).is_enabled)
+            line.set_command_enabled(chosen, not line.command_log.entry_by_id(chosen).is_enabled)
         elif what == "move":
             line.move_command(chosen, tick)
         elif what == "delete":
@@ -144,26 +149,26 @@ class TimelineMachine(RuleBasedStateMachine):
     def check(self, data):
         line = self.line(data)
         assert_as_plain(line)
-        assert line.divergence_tick is None
-        assert line.recorded_end <= line.furthest_tick
+        assert line.run_history.divergence_tick is None
+        assert line.run_history.recorded_end <= line.run_history.furthest_tick
 
 
 def assert_records_as_plain(line: Timeline) -> None:
     """The world, and everything that was recorded on the way, against plain runs."""
     line.finish_seek()
     assert_as_plain(line)
-    assert line.divergence_tick is None
+    assert line.run_history.divergence_tick is None
     fresh = Timeline(line.build_world)
-    fresh.replace_command_log(line.entries())
+    fresh.replace_command_log(line.command_log.entries)
     fresh.finish_seek()
-    fresh.advance(line.recorded_end)
-    assert fresh.recorded_end == line.recorded_end
-    assert fresh.recorded_digests() == line.recorded_digests()
-    a, b = fresh.marks(0, 1 << 30).tolist(), line.marks(0, 1 << 30).tolist()
-    assert a == b, (set(a) ^ set(b), len(a), len(b), line.recorded_end, line.tick, a, b)
-    for agent, record in fresh.agent_records.items():
-        if record.joined_tick < line.recorded_end:
-            mine = line.agent_records[agent]
+    fresh.advance(line.run_history.recorded_end)
+    assert fresh.run_history.recorded_end == line.run_history.recorded_end
+    assert tuple(fresh.run_history.world_digests) == tuple(line.run_history.world_digests)
+    a, b = marks_of_run(fresh, 0, 1 << 30).tolist(), marks_of_run(line, 0, 1 << 30).tolist()
+    assert a == b, (set(a) ^ set(b), len(a), len(b), line.run_history.recorded_end, line.tick, a, b)
+    for agent, record in fresh.run_history.agent_records.items():
+        if record.joined_tick < line.run_history.recorded_end:
+            mine = line.run_history.agent_records[agent]
             assert record.active_spans == mine.active_spans, (
                 record.active_spans,
                 mine.active_spans,
@@ -193,9 +198,9 @@ def long_world() -> World:
 @pytest.fixture
 def close_keyframes(monkeypatch):
     """Keyframes as close in a small run as they are in one a hundred times as large."""
-    monkeypatch.setattr(timelines, "KEYFRAME_SPACING", 400.0)
-    monkeypatch.setattr(timelines, "MIN_NEAR_SPACING", 60.0)
-    monkeypatch.setattr(timelines, "_BYTES_PER_WORK", 1 << 40)
+    monkeypatch.setattr(keyframe_saver, "KEYFRAME_SPACING", 400.0)
+    monkeypatch.setattr(keyframe_saver, "MIN_NEAR_SPACING", 60.0)
+    monkeypatch.setattr(work_estimates, "_BYTES_PER_WORK", 1 << 40)
 
 
 def test_incremental_seek_keeps_the_shown_world_until_it_arrives(close_keyframes):
@@ -236,16 +241,16 @@ def test_ticks_with_a_random_change_are_estimated_to_be_more_work():
     works = []
     while world.tick < 9:
         world.advance(1)
-        works.append(timelines.estimated_work_of_ticks(world, 1, 1))
+        works.append(work_estimates.estimated_work_of_ticks(world, 1, 1))
     assert set(works[4::4]) == {max(works)} and set(works) - {max(works)} == {min(works)}
     assert works.count(max(works)) == 2
 
 
 def test_seek_extends_the_record_and_stops_at_the_end():
     line = Timeline(long_world)
-    assert line.seek(700) == line.recorded_end == 700
+    assert line.seek(700) == line.run_history.recorded_end == 700
     end = line.seek(10**6)
-    assert line.is_over
+    assert line.world.is_over
     assert line.seek(end - 1) == end - 1
     assert line.seek(10**6) == end
     assert line.seek(-5) == 0
@@ -266,14 +271,14 @@ def test_new_seek_replaces_the_current_seek(close_keyframes):
 def test_stepping_back_adds_keyframes_that_shorten_later_steps(close_keyframes):
     line = Timeline(long_world)
     line.advance(900)
-    frame = line._keyframe_track.track_keyframes[-1]
+    frame = line.keyframe_saver.keyframe_track.track_keyframes[-1]
     line.seek(frame.tick)
-    frames, replays = line.keyframe_store.keyframe_count, []
+    frames, replays = line.keyframe_saver.keyframe_store.keyframe_count, []
     for tick in range(frame.tick - 1, frame.tick - 40, -1):
-        nearest = line._keyframe_track.keyframe_at_or_before(tick)
+        nearest = line.keyframe_saver.keyframe_track.keyframe_at_or_before(tick)
         assert line.seek(tick) == tick
         replays.append(line._head_cursor.replay_work_us - nearest.replay_work_us)
-    assert line.keyframe_store.keyframe_count > frames
+    assert line.keyframe_saver.keyframe_store.keyframe_count > frames
     assert replays[0] > 200.0, "or there was nothing to shorten"
     assert np.mean(replays[1:]) < replays[0] / 2
     assert_as_plain(line)
@@ -286,7 +291,7 @@ def test_seek_without_keyframe_memory_replays_from_tick_0():
     for tick in (499, 3, 250):
         line.seek(tick)
         assert_as_plain(line)
-    assert line.keyframe_store.used_bytes == 0
+    assert line.keyframe_saver.keyframe_store.used_bytes == 0
     assert len(calls) == 6, "the first time, two seeks backwards, and the three plain runs it was compared with"
 
 
@@ -305,8 +310,8 @@ def test_rows_after_a_seek_are_those_of_the_last_tick():
     for tick in (399, 77, 0, 78):
         line.seek(tick)
         for walker in line.world.walkers:
-            rows = line.agent_records[walker.id].rows_before_tick(tick)
-            is_active = line.agent_records[walker.id].activity_end_before(tick) == tick > 0
+            rows = line.run_history.agent_records[walker.id].rows_before_tick(tick)
+            is_active = line.run_history.agent_records[walker.id].activity_end_before(tick) == tick > 0
             assert walker.log_rows.tolist() == (rows[-1:].tolist() if is_active else [])
             assert not tick or walker.recent_rows.tick == tick - 1
 
@@ -315,7 +320,7 @@ def test_rows_at_the_end_are_those_of_the_last_tick():
     """A run that was played a little further than it goes showed nothing of its last moves: no reason, no lines."""
     line = Timeline(long_world)
     line.advance(10**6)
-    assert line.is_over
+    assert line.world.is_over
     rows = [
         walker.log_rows[-1:].tolist()
         for walker in line.world.walkers
@@ -336,7 +341,7 @@ def test_reading_the_world_of_a_fork_does_not_finish_its_seek():
     line = Timeline(long_world)
     line.advance(900)
     fork = line.fork(0)
-    fork.replace_command_log(line.entries())
+    fork.replace_command_log(line.command_log.entries)
     fork.begin_seek(900)
     for _ in range(3):
         assert fork.world.tick == fork.tick
@@ -356,7 +361,7 @@ def test_fork_has_a_record_for_every_agent_it_shows():
     for tick in (0, 100, 300, 301, 600):
         fork = line.fork(tick)
         for _ in range(4):
-            assert {walker.id for walker in fork.world.walkers} <= set(fork.agent_records)
+            assert {walker.id for walker in fork.world.walkers} <= set(fork.run_history.agent_records)
             fork.continue_seek(1.0)
 
 
@@ -375,10 +380,10 @@ def test_commands_during_a_seek_apply_at_the_target_tick():
 # --- beside a window ------------------------------------------------------------------------------
 
 
-def test_keyframes_snapshotted_during_drawing_are_correct(close_keyframes):
+def test_keyframes_saved_during_drawing_are_correct(close_keyframes):
     """A window draws while a keyframe is read in another thread, asks for distances, edits, steps back."""
     line = Timeline(long_world)
-    with ThreadPoolExecutor(1) as line.keyframe_store.background_executor:
+    with ThreadPoolExecutor(1) as line.keyframe_saver.keyframe_store.background_executor:
         line.world.optimality_tracker.expansion_limit = 50
         while line.advance(3):
             line.world.create_snapshot()
@@ -386,28 +391,28 @@ def test_keyframes_snapshotted_during_drawing_are_correct(close_keyframes):
             line.continue_measuring()
             if line.tick % 60 == 0:
                 line.apply_command(EditCells((600 + line.tick,)))
-        assert line.keyframe_store.keyframe_count > 10
-        for frame in list(line._keyframe_track.track_keyframes):
+        assert line.keyframe_saver.keyframe_store.keyframe_count > 10
+        for frame in list(line.keyframe_saver.keyframe_track.track_keyframes):
             line.seek(frame.tick + 20)
-            plain = plain_run(line.build_world, line.entries(), line.tick)
+            plain = plain_run(line.build_world, line.command_log.entries, line.tick)
             assert line.world.compute_digest() == plain.compute_digest()
-        assert line.divergence_tick is None
+        assert line.run_history.divergence_tick is None
 
 
 def test_keyframe_is_taken_one_frame_after_it_is_due(close_keyframes):
     """That was mostly one with a change of the map; and the frame after it does not read one itself."""
     line, due, taken = Timeline(long_world), [], []
-    with ThreadPoolExecutor(1) as line.keyframe_store.background_executor:
+    with ThreadPoolExecutor(1) as line.keyframe_saver.keyframe_store.background_executor:
         for _ in range(900):
-            wanted = line._is_keyframe_due(line._present_cursor())
+            wanted = line.keyframe_saver.is_due(line._present_cursor())
             line.advance(1)
-            if not wanted and line._is_keyframe_due(line._present_cursor()):
+            if not wanted and line.keyframe_saver.is_due(line._present_cursor()):
                 due.append(line.tick)
-            if line._pending_keyframe is not None:
+            if line.keyframe_saver._pending_keyframe is not None:
                 taken.append(line.tick)
         line.finish_seek()
     assert len(taken) > 5 and taken == [tick + 1 for tick in due[: len(taken)]]
-    assert {frame.tick for frame in line._keyframe_track.track_keyframes} <= {0, *taken}
+    assert {frame.tick for frame in line.keyframe_saver.keyframe_track.track_keyframes} <= {0, *taken}
 
 
 class LazyReader(ThreadPoolExecutor):
@@ -426,13 +431,15 @@ class LazyReader(ThreadPoolExecutor):
 
 def test_waiting_for_a_keyframe_sets_the_pace_flag(close_keyframes):
     line = Timeline(long_world)
-    with LazyReader(1) as line.keyframe_store.background_executor:
+    with LazyReader(1) as line.keyframe_saver.keyframe_store.background_executor:
         while line.advance(3):  # a tick waits for it
             pass
-        assert line.keyframe_store.keyframe_count > 5
+        assert line.keyframe_saver.keyframe_store.keyframe_count > 5
         line.advance(1)
-        line.keyframe_store.evict_to_budget()  # and so does this
-    assert line.world.compute_digest() == plain_run(line.build_world, line.entries(), line.tick).compute_digest()
+        line.keyframe_saver.keyframe_store.evict_to_budget()  # and so does this
+    assert (
+        line.world.compute_digest() == plain_run(line.build_world, line.command_log.entries, line.tick).compute_digest()
+    )
 
 
 def test_pending_measurements_continue_while_paused():
@@ -464,19 +471,19 @@ def test_moved_duplicated_and_deleted_edits_replay_as_plain_runs():
     line.move_command(entry.id, 50)
     assert line.is_seeking
     assert line.target_tick == 290
-    assert (line.recorded_end, line.furthest_tick) == (50, 290)
+    assert (line.run_history.recorded_end, line.run_history.furthest_tick) == (50, 290)
     line.finish_seek()
     assert line.tick == 290
     assert_as_plain(line)
     other = line.duplicate_command(entry.id, 60)
     line.change_command(other.id, EditCells((), tuple(range(700, 730))))
     line.set_command_enabled(entry.id, False)
-    assert [e.tick for e in line.entries()[:3]] == [50, 60, 100]
+    assert [e.tick for e in line.command_log.entries[:3]] == [50, 60, 100]
     assert_as_plain(line)
     line.delete_command(entry.id)
     line.delete_command(other.id)
     assert_as_plain(line)
-    assert all(e.is_scripted for e in line.entries())
+    assert all(e.is_scripted for e in line.command_log.entries)
 
 
 @pytest.mark.parametrize("offset", range(-3, 4))
@@ -498,10 +505,10 @@ def test_keyframes_after_an_inserted_edit_are_dropped(close_keyframes):
     line = Timeline(long_world)
     line.advance(600)
     for share in (1.0, 0.8, 0.4):
-        place = int(share * (len(line._keyframe_track.track_keyframes) - 1))
-        tick = line._keyframe_track.track_keyframes[place].tick - 1
+        place = int(share * (len(line.keyframe_saver.keyframe_track.track_keyframes) - 1))
+        tick = line.keyframe_saver.keyframe_track.track_keyframes[place].tick - 1
         line.insert_command(tick, EditCells(tuple(range(700 + place, 730))))
-        assert line._keyframe_track.track_keyframes[-1].tick <= tick
+        assert line.keyframe_saver.keyframe_track.track_keyframes[-1].tick <= tick
         line.finish_seek()
         assert_as_plain(line)
         line.advance(600 - line.tick)
@@ -527,7 +534,7 @@ def test_deleting_a_pending_command_shortens_the_run():
     assert line.advance(1000) == 300
     line.delete_command(entry.id)
     line.finish_seek()
-    assert line.tick == line.recorded_end == end
+    assert line.tick == line.run_history.recorded_end == end
     assert_as_plain(line)
 
 
@@ -551,16 +558,16 @@ def test_inapplicable_entries_give_complaints():
     line.advance(30)
     line.seek(5)
     line.seek(30)
-    complaints = line.rejection_reasons()
+    complaints = line.command_log.rejection_reasons(line.run_history.run_messages)
     for entry, words in entries:
         assert words in complaints.get(entry.id, ""), entry
         assert bool(words) == (entry.id in complaints), entry
-    assert len(line.world_messages()) == len(complaints)
+    assert len(line.run_history.run_messages) == len(complaints)
     for entry, _ in entries:
         line.delete_command(entry.id)
     line.finish_seek()
-    assert not line.rejection_reasons()
-    assert not line.world_messages()
+    assert not line.command_log.rejection_reasons(line.run_history.run_messages)
+    assert not line.run_history.run_messages
 
 
 def test_new_command_keeps_older_commands_of_the_same_tick():
@@ -572,7 +579,7 @@ def test_new_command_keeps_older_commands_of_the_same_tick():
     line.advance(100)
     line.seek(50)
     second = line.apply_command(EditCells((702,)))
-    by_hand = [entry for entry in line.entries() if not entry.is_scripted]
+    by_hand = [entry for entry in line.command_log.entries if not entry.is_scripted]
     assert by_hand == [first, second] and later not in by_hand
     assert_as_plain(line)
 
@@ -583,7 +590,7 @@ def test_edit_in_the_past_drops_a_command_at_the_end_of_the_record():
     line.apply_command(EditCells((700,)))
     line.seek(50)
     line.apply_command(EditCells((701,)))
-    assert [entry.tick for entry in line.entries() if not entry.is_scripted] == [50]
+    assert [entry.tick for entry in line.command_log.entries if not entry.is_scripted] == [50]
     assert_as_plain(line)
 
 
@@ -599,9 +606,9 @@ def test_diverging_replay_is_reported_with_its_tick(tick):
 
     line = Timeline(setup, KeyframeStore(0))
     line.advance(300)
-    assert line.divergence_tick is None
+    assert line.run_history.divergence_tick is None
     line.seek(tick)
-    assert line.divergence_tick == 100
+    assert line.run_history.divergence_tick == 100
 
 
 def test_equal_replay_is_not_reported_as_diverged(close_keyframes):
@@ -609,7 +616,7 @@ def test_equal_replay_is_not_reported_as_diverged(close_keyframes):
     line.advance(900)
     for tick in (100, 250, 899, 1):
         line.seek(tick)
-    assert line.divergence_tick is None
+    assert line.run_history.divergence_tick is None
 
 
 # --- what is recorded -----------------------------------------------------------------------------
@@ -632,13 +639,13 @@ def test_records_contain_every_tick_of_every_agent():
     line.apply_command(world_commands.AddAgent(AgentConfig("tb-gbfs", "late")))
     line.apply_command(world_commands.RemoveAgent(1))
     line.advance(100)
-    late = line.agent_records[2]
+    late = line.run_history.agent_records[2]
     assert (late.label, late.kind, late.joined_tick, late.start_cell) == ("late", "tb-gbfs", 4, 0)
-    assert line.agent_records[1].end == 4
+    assert line.run_history.agent_records[1].end == 4
     for agent, walked in cells.items():
-        assert line.agent_records[agent].rows_before_tick(4)["cell"].tolist() == walked
-        assert [line.agent_records[agent].cell_at_tick(tick) for tick in range(5)] == [0, *walked]
-    assert line.agent_records[0].cell_at_tick(10**6) == 7
+        assert line.run_history.agent_records[agent].rows_before_tick(4)["cell"].tolist() == walked
+        assert [line.run_history.agent_records[agent].cell_at_tick(tick) for tick in range(5)] == [0, *walked]
+    assert line.run_history.agent_records[0].cell_at_tick(10**6) == 7
 
 
 def test_waiting_agent_has_a_record_row_for_every_tick():
@@ -646,7 +653,7 @@ def test_waiting_agent_has_a_record_row_for_every_tick():
     line.apply_command(EditCells((7,)))
     line.insert_command(40, EditCells((), (7,)))
     line.advance(100)
-    record = line.agent_records[0]
+    record = line.run_history.agent_records[0]
     assert record.end > 41
     assert len(record.active_spans) == 2
     assert record.log_rows.size == record.end - record.joined_tick
@@ -667,7 +674,7 @@ def test_every_trial_has_an_arrival_mark_at_any_step_size(step):
     (walker,) = line.world.walkers
     assert len(walker.trials) > 2
     ends = np.cumsum([trial.ticks for trial in walker.trials]) + np.arange(len(walker.trials))
-    assert line.marks(0, 10**6, [MarkKind.ARRIVAL])["tick"].tolist() == ends.tolist()
+    assert marks_of_run(line, 0, 10**6, [MarkKind.ARRIVAL])["tick"].tolist() == ends.tolist()
 
 
 def test_marks_list_edits_restarts_and_arrivals():
@@ -675,25 +682,25 @@ def test_marks_list_edits_restarts_and_arrivals():
     line.advance(2)
     line.apply_command(SetSwitch("gate", True))
     line.advance(100)
-    kinds = {int(k) for k in line.marks(0, 10**6)["kind"]}
+    kinds = {int(k) for k in marks_of_run(line, 0, 10**6)["kind"]}
     assert {int(MarkKind.EDIT), int(MarkKind.RESTART), int(MarkKind.ARRIVAL)} <= kinds
-    assert line.marks(0, 100, [MarkKind.EDIT]).tolist() == [(2, -1, int(MarkKind.EDIT))]
-    (restart,) = line.marks(0, 100, [MarkKind.RESTART])[:1]
+    assert marks_of_run(line, 0, 100, [MarkKind.EDIT]).tolist() == [(2, -1, int(MarkKind.EDIT))]
+    (restart,) = marks_of_run(line, 0, 100, [MarkKind.RESTART])[:1]
     assert restart["tick"] == 3
-    for tick, agent, _ in line.marks(0, 100, [MarkKind.ARRIVAL]).tolist():
+    for tick, agent, _ in marks_of_run(line, 0, 100, [MarkKind.ARRIVAL]).tolist():
         line.seek(tick - 1)
         assert line.world.walker_with_id(agent).agent.status is not Status.AT_GOAL
         line.seek(tick)
         assert line.world.walker_with_id(agent).agent.status is Status.AT_GOAL
-    ticks = line.marks(0, 100)["tick"].tolist()
+    ticks = marks_of_run(line, 0, 100)["tick"].tolist()
     assert ticks == sorted(ticks)
     walked, tick = [], 0
-    while (tick := line.next_mark_tick(tick)) is not None:
+    while (tick := next_mark_tick(line, tick)) is not None:
         walked.append(tick)
     assert walked == sorted(set(ticks))
-    assert line.previous_mark_tick(0) is None
+    assert previous_mark_tick(line, 0) is None
     back, tick = [], 10**6
-    while (tick := line.previous_mark_tick(tick)) is not None:
+    while (tick := previous_mark_tick(line, tick)) is not None:
         back.append(tick)
     assert back == walked[::-1]
 
@@ -704,7 +711,7 @@ def test_goal_moved_onto_an_agent_is_an_arrival():
     line.insert_command(20, EditCells((), (4,)))  # so that time goes on
     line.apply_command(MoveGoal(line.world.walkers[0].position))
     assert line.advance(8) == 8
-    assert line.marks(0, 10, [MarkKind.ARRIVAL])["tick"].tolist() == [3]
+    assert marks_of_run(line, 0, 10, [MarkKind.ARRIVAL])["tick"].tolist() == [3]
     line.apply_command(MoveGoal(4))
     line.advance(5)
     assert line.world.walkers[0].has_arrived, "it is woken again"
@@ -749,15 +756,24 @@ def test_skipping_blocked_agents_does_not_change_the_run(setup, step, data):
 def timeline_state(line: Timeline) -> list[object]:
     world = line.world
     agents = [(w.id, w.agent.status, w.trials, w.counts_record[0].item(), world.view(w).metrics) for w in world.walkers]
-    records = {a: (r.joined_tick, r.active_spans, r.log_rows.tolist()) for a, r in line.agent_records.items()}
-    return [world.tick, world.compute_digest(), agents, records, line.marks(0, 10**6).tolist(), line.recorded_digests()]
+    records = {
+        a: (r.joined_tick, r.active_spans, r.log_rows.tolist()) for a, r in line.run_history.agent_records.items()
+    }
+    return [
+        world.tick,
+        world.compute_digest(),
+        agents,
+        records,
+        marks_of_run(line, 0, 10**6).tolist(),
+        tuple(line.run_history.world_digests),
+    ]
 
 
 def test_no_path_mark_is_at_the_tick_of_its_proof():
     line = Timeline(lambda: make_world(["..@..", ".....", "..@.."], 5, 9, ("rtb-wa", {}), ("tba", {}), budget=20))
     line.apply_command(EditCells((7,)))
     line.advance(20)
-    marks = line.marks(0, 20, [MarkKind.NO_PATH])
+    marks = marks_of_run(line, 0, 20, [MarkKind.NO_PATH])
     assert sorted(marks["agent"].tolist()) == [0, 1]
     for tick, agent, _ in marks.tolist():
         line.seek(tick)
@@ -767,7 +783,7 @@ def test_no_path_mark_is_at_the_tick_of_its_proof():
 def test_back_move_marks_match_the_metrics():
     line = Timeline(long_world)
     line.advance(800)
-    marks = line.marks(0, 800, [MarkKind.BACK_MOVE])
+    marks = marks_of_run(line, 0, 800, [MarkKind.BACK_MOVE])
     counted = sum(int(walker.counts_record[0].back_moves) for walker in line.world.walkers)
     assert marks.size == counted > 0
 
@@ -779,4 +795,4 @@ def test_re_added_agent_keeps_its_number_and_later_agents_get_new_ones():
         line.apply_command(world_commands.AddAgent(AgentConfig("tb-wa"), number))
     assert [walker.id for walker in line.world.walkers] == [1, 0, 2, 3]
     line.seek(0)
-    assert [entry.command.agent for entry in line.entries()[1:]] == [0, 2, 3]
+    assert [entry.command.agent for entry in line.command_log.entries[1:]] == [0, 2, 3]

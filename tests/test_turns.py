@@ -24,6 +24,7 @@ from sim.grid import Grid
 from sim.jit.decorators import JIT_ON
 from sim.tick_timer import TickTimer
 from sim.time.branches import BranchTree
+from sim.time.run_marks import marks_of_run
 from sim.time.timeline import Timeline
 from sim.world import World
 from sim.world_commands import AgentConfig
@@ -209,7 +210,9 @@ def test_records_hold_positions_of_agents_waiting_for_a_time_slice(problem: Prob
     for tick in range(line.tick + 1):
         again.seek(tick)
         stood = {walker.id: walker.position for walker in again.world.walkers}
-        assert {agent: record.cell_at_tick(tick) for agent, record in line.agent_records.items()} == stood, tick
+        assert {
+            agent: record.cell_at_tick(tick) for agent, record in line.run_history.agent_records.items()
+        } == stood, tick
 
 
 @settings(max_examples=10)
@@ -267,7 +270,7 @@ def test_timeline_replays_a_timed_run_exactly(problem: Problem, seed: int) -> No
             assert timeline.world.compute_digest() == seen[tick]
         timeline.seek(there)
         assert timeline.world.compute_digest() == seen[there]
-    assert timeline.divergence_tick is None
+    assert timeline.run_history.divergence_tick is None
     made = BranchTree.from_states(setup, tree.branch_states())[0].timeline
     made.finish_seek()
     assert made.tick == timeline.tick and made.world.compute_digest() == timeline.world.compute_digest()
@@ -283,7 +286,7 @@ def test_slice_log_entries_are_not_user_edits() -> None:
     session.advance_by_ticks(20)
     served = [
         entry
-        for entry in session.run.focused_branch_timeline.entries()
+        for entry in session.run.focused_branch_timeline.command_log.entries
         if isinstance(entry.command, world_commands.LimitPlanners)
     ]
     assert served and len(script_entries.script_entries(session.run)) == 1
@@ -292,7 +295,7 @@ def test_slice_log_entries_are_not_user_edits() -> None:
     ]
     assert not any(
         mark["tick"] > 0 and mark["kind"] == 0
-        for mark in session.run.focused_branch_timeline.marks(0, session.run.recorded_end_tick)
+        for mark in marks_of_run(session.run.focused_branch_timeline, 0, session.run.recorded_end_tick)
     )
     assert scenario_of_run(session.run, keeps_map=True).tick_ms == 1.0
 

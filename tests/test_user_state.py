@@ -13,7 +13,7 @@ from agents.registry import AGENT_SPECS, AGENT_SPECS_BY_KEY
 from files import journal
 from sim.grid import Grid
 from sim.map_generators import generate_map
-from sim.time import timeline
+from sim.time import keyframe_saver
 from sim.time.keyframes import KeyframeStore, restore_world, take_keyframe, unstorable_part
 from sim.time.state_failures import find_failing_part
 from sim.time.timeline import Timeline
@@ -100,8 +100,8 @@ def isolate_user_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.setenv(own_files.LOADED_FILES_VARIABLE, "[]")
-    monkeypatch.setattr(timeline, "KEYFRAME_SPACING", 2000.0)
-    monkeypatch.setattr(timeline, "MIN_NEAR_SPACING", 400.0)
+    monkeypatch.setattr(keyframe_saver, "KEYFRAME_SPACING", 2000.0)
+    monkeypatch.setattr(keyframe_saver, "MIN_NEAR_SPACING", 400.0)
     keys, specs = dict(AGENT_SPECS_BY_KEY), list(AGENT_SPECS)
     yield
     AGENT_SPECS_BY_KEY.clear()
@@ -147,7 +147,7 @@ def seek_and_check_digests(line: Timeline) -> None:
     for tick in (end - 1, end - 2, 7, 420, 100, end):
         line.seek(tick)
         assert line.tick == tick and line.world.compute_digest() == digests.get(tick, line.world.compute_digest())
-    assert line.divergence_tick is None and line.world.walkers[0].violation is None
+    assert line.run_history.divergence_tick is None and line.world.walkers[0].violation is None
     fork = line.fork(100)
     fork.apply_command(EditCells(blocked_cells=(60,)))
     fork.advance(5)
@@ -163,7 +163,10 @@ def test_user_agent_may_hold_picklable_state(held: str, use: str, tmp_path: Path
     load(tmp_path, held, use)
     line = Timeline(world)
     seek_and_check_digests(line)
-    assert not line.keyframe_store.state_failures.messages and line.keyframe_store.keyframe_count
+    assert (
+        not line.keyframe_saver.keyframe_store.state_failures.messages
+        and line.keyframe_saver.keyframe_store.keyframe_count
+    )
 
 
 def rebuild_error(args: tuple[object, ...]) -> OSError:
@@ -184,7 +187,7 @@ def test_run_continues_if_state_cannot_be_stored_or_loaded(held: str, tmp_path: 
     load(tmp_path, held)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.keyframe_store.state_failures.messages.values()
+    (message,) = line.keyframe_saver.keyframe_store.state_failures.messages.values()
     assert FAILING[held] in message and "Going back in time works" in message
     assert (" of mine cannot be stored" in message and "self.held" in message) == (held in NOT_STORED)
     assert ("state of mine cannot be loaded again: mine.py:13: " in message) == (held in NOT_LOADED)
@@ -205,7 +208,9 @@ def test_session_without_keyframes_seeks_and_warns_once(held: str, tmp_path: Pat
         run.undo_history.undo_last_entry()
         run.run.focused_branch_timeline.finish_seek()
     run.seek_to_tick(end)
-    assert run.run.world.compute_digest() == digest and run.run.focused_branch_timeline.divergence_tick is None
+    assert (
+        run.run.world.compute_digest() == digest and run.run.focused_branch_timeline.run_history.divergence_tick is None
+    )
     texts = [text for text in run.user_messages.persistent_messages if "Going back" in text]
     assert len(texts) == 1 and FAILING[held] in texts[0]
 
@@ -223,7 +228,7 @@ def test_crashed_session_is_restored_at_its_tick(held: str, tmp_path: Path) -> N
     other.run.focused_branch_timeline.finish_seek()
     assert other.tick == run.tick and other.run.world.compute_digest() == run.run.world.compute_digest()
     other.seek_to_tick(other.tick - 1)
-    assert other.tick == run.tick - 1 and other.run.focused_branch_timeline.divergence_tick is None
+    assert other.tick == run.tick - 1 and other.run.focused_branch_timeline.run_history.divergence_tick is None
 
 
 @pytest.mark.parametrize("held", FAILING)
@@ -231,31 +236,31 @@ def test_worst_block_search_works_without_keyframes(held: str, tmp_path: Path) -
     load(tmp_path, held)
     line = Timeline(world)
     line.advance(60)
-    cells = [int(line.agent_records[1].cell_at_tick(tick)) for tick in (30, 45)]
+    cells = [int(line.run_history.agent_records[1].cell_at_tick(tick)) for tick in (30, 45)]
     tasks = [(20, BlockCandidate(str(cell), EditCells((cell,)))) for cell in cells if cell not in (line.world.goal,)]
     search = WorstBlockSearch(line, 1, tasks, max_ticks=2000)
     while not search.simulate_slice():
         pass
-    assert search.done == search.task_count and search.ranked_results() and line.divergence_tick is None
+    assert search.done == search.task_count and search.ranked_results() and line.run_history.divergence_tick is None
 
 
 # --- trying again, and giving up ------------------------------------------------------------------
 
 
-def test_failing_snapshots_are_retried_with_backoff(tmp_path: Path) -> None:
+def test_failing_keyframes_are_retried_with_backoff(tmp_path: Path) -> None:
     load(tmp_path, "[threading.Lock()]", "self.held.append(0)")
     store, made = KeyframeStore(), world()
     tried = []
     for number in range(40):
         agent = made.walkers[0].agent
         before = store.state_failures._failure_counts.copy()
-        assert store.begin_snapshot(made, 0.0) is None
+        assert store.begin_keyframe(made, 0.0) is None
         tried += [number] if store.state_failures._failure_counts != before else []
     assert tried == [0, 2, 6, 14, 30]
     agent.agent.held = []
-    while (taking := store.begin_snapshot(made, 0.0)) is None:
+    while (taking := store.begin_keyframe(made, 0.0)) is None:
         pass
-    assert store.finish_snapshot(taking) is not None and not store.state_failures._failure_counts
+    assert store.finish_keyframe(taking) is not None and not store.state_failures._failure_counts
 
 
 def test_earlier_keyframe_is_used_if_a_later_one_fails_to_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +268,7 @@ def test_earlier_keyframe_is_used_if_a_later_one_fails_to_load(tmp_path: Path, m
     line = Timeline(world)
     for _ in range(60):
         line.advance(10)
-        line._take_keyframe(line._present_cursor())
+        line.keyframe_saver.save(line._present_cursor())
     loaded = []
     load_state = KeyframeStore.load_world
     monkeypatch.setattr(
@@ -271,7 +276,7 @@ def test_earlier_keyframe_is_used_if_a_later_one_fails_to_load(tmp_path: Path, m
     )
     line.seek(line.tick - 1)
     assert line.tick == 599 and loaded == [590, 580, 560, 520, 440, 280]
-    assert line.divergence_tick is None and line.world.walkers[0].violation is None
+    assert line.run_history.divergence_tick is None and line.world.walkers[0].violation is None
 
 
 def test_few_keyframes_are_tried_if_none_can_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +284,7 @@ def test_few_keyframes_are_tried_if_none_can_be_loaded(tmp_path: Path, monkeypat
     line = Timeline(world)
     for _ in range(60):
         line.advance(2)
-        line._take_keyframe(line._present_cursor())
+        line.keyframe_saver.save(line._present_cursor())
     tried = []
     load_state = KeyframeStore.load_world
     monkeypatch.setattr(
@@ -288,7 +293,7 @@ def test_few_keyframes_are_tried_if_none_can_be_loaded(tmp_path: Path, monkeypat
     line.seek(line.tick - 1)
     assert 2 <= len(tried) <= 7
     for _ in range(2):
-        assert line._keyframe_track.keyframe_at_or_before(line.tick) is None, (
+        assert line.keyframe_saver.keyframe_track.keyframe_at_or_before(line.tick) is None, (
             "nothing is stored any more that cannot be loaded"
         )
         line.seek(line.tick - 1)
@@ -301,9 +306,9 @@ def test_endless_state_storing_is_stopped_and_not_retried(tmp_path: Path, monkey
     own_files.load_agent_file(path)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.keyframe_store.state_failures.messages.values()
+    (message,) = line.keyframe_saver.keyframe_store.state_failures.messages.values()
     assert "mine.py:17: did not return within 0.25 s" in message
-    assert list(line.keyframe_store.state_failures._failure_counts.values()) == [1]
+    assert list(line.keyframe_saver.keyframe_store.state_failures._failure_counts.values()) == [1]
 
 
 def test_endless_state_loading_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,7 +318,7 @@ def test_endless_state_loading_is_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     own_files.load_agent_file(path)
     line = Timeline(world)
     seek_and_check_digests(line)
-    (message,) = line.keyframe_store.state_failures.messages.values()
+    (message,) = line.keyframe_saver.keyframe_store.state_failures.messages.values()
     assert "loaded again: mine.py:14: did not return within 0.25 s" in message
 
 
@@ -389,5 +394,5 @@ def test_session_file_reproduces_its_digests(tmp_path: Path) -> None:
     other.run.focused_branch_timeline.finish_seek()
     assert (
         other.run.world.compute_digest() == run.run.world.compute_digest()
-        and other.run.focused_branch_timeline.divergence_tick is None
+        and other.run.focused_branch_timeline.run_history.divergence_tick is None
     )

@@ -102,7 +102,7 @@ def test_opened_result_branch_has_the_predicted_outcome():
     line.advance(9)
     line.apply_command(MoveGoal(19))
     line.advance(200)
-    ticks = evenly_spaced_ticks(0, line.recorded_end, 4)
+    ticks = evenly_spaced_ticks(0, line.run_history.recorded_end, 4)
     for agent in (0, 1):
         search = search_all(
             WorstBlockSearch(
@@ -126,11 +126,11 @@ def test_random_results_match_their_branches(setup, data):
     tree = BranchTree(setup)
     line = tree[0].timeline
     line.advance(60)
-    assume(line.agent_records)
-    agent = data.draw(st.sampled_from(sorted(line.agent_records)))
-    ticks = evenly_spaced_ticks(0, max(1, line.recorded_end // 2), 2)
+    assume(line.run_history.agent_records)
+    agent = data.draw(st.sampled_from(sorted(line.run_history.agent_records)))
+    ticks = evenly_spaced_ticks(0, max(1, line.run_history.recorded_end // 2), 2)
     tasks = [*switch_block_tasks(line, ticks), *path_block_tasks(line, [agent], ticks)]
-    last_goal = max([e.tick for e in line.entries() if isinstance(e.command, MoveGoal)], default=0)
+    last_goal = max([e.tick for e in line.command_log.entries if isinstance(e.command, MoveGoal)], default=0)
     for result in search_all(WorstBlockSearch(line, agent, tasks, 150)).ranked_results()[:4]:
         branch = open_result_as_branch(tree, 0, result)
         branch.timeline.apply_due_commands()
@@ -173,7 +173,9 @@ def test_search_in_a_thread_is_independent_of_timeline_changes():
         line.apply_command(EditCells((5 * 20 + tick % 5,)))
     thread.join()
     assert search.ranked_results() == expected
-    assert 0 < line.keyframe_store.used_bytes <= line.keyframe_store.budget_bytes, "the search keeps its own"
+    assert 0 < line.keyframe_saver.keyframe_store.used_bytes <= line.keyframe_saver.keyframe_store.budget_bytes, (
+        "the search keeps its own"
+    )
 
 
 def test_blocks_without_effect_are_not_results():

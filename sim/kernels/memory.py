@@ -108,7 +108,7 @@ class BufferPool:
 
 BUFFER_POOL = BufferPool(512 * 1024 * 1024)
 """Pool for runs that are not displayed: solve, run, experiments, benches. The displayed agents of a window do not use
-it. Their memory is stored in keyframes (snapshots of a world), which are small because unused memory contains zeros;
+it. Their memory is stored in keyframes (copies of a world), which are small because unused memory contains zeros;
 a reused buffer contains other data. (An agent on 2048 x 2048 cells has 230 MB of memory and uses a part of it.)"""
 
 

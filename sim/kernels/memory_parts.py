@@ -1,4 +1,4 @@
-"""Deduplicated storage for keyframes, which are snapshots of the memory of a world's agents.
+"""Deduplicated storage for keyframes, which are copies of the memory of a world's agents.
 
 The memory is divided into blocks of 32 KB, and each block into 32 parts of 1 KB. The storage, called the pool, copies
 each part into a slot (room for 1 KB). For each block, a table lists the slots of its 32 parts. A keyframe is an array

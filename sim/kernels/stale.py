@@ -1,7 +1,7 @@
 """Clearing of stale records: table entries that earlier searches wrote and that no kernel will read again.
 
 Each search has a number, its stamp. A record is valid only if it contains the stamp of the current search; so a new
-search needs no clearing of old records and starts in constant time. But keyframes (snapshots of a world) would store
+search needs no clearing of old records and starts in constant time. But keyframes (copies of a world) would store
 the old records: with four agents on a changing map, they were nine tenths of all stored bytes. This module overwrites
 them with zeros, which take no room in a keyframe. A record of zeros is invalid too.
 """

@@ -16,6 +16,7 @@ A command at a past tick never destroys a future that no other branch has: that 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, count
 
 from sim.params import ConfigError, Value
@@ -57,7 +58,10 @@ class Branch:
         origin = None if self.parent is None else self.branch_tree.branches.get(self.parent)
         if origin is None:
             return self.split_tick
-        before = [[e for e in line.entries() if e.tick < self.split_tick] for line in (self.timeline, origin.timeline)]
+        before = [
+            [e for e in line.command_log.entries if e.tick < self.split_tick]
+            for line in (self.timeline, origin.timeline)
+        ]
         return min(self.split_tick, first_differing_tick(*before))
 
 
@@ -133,9 +137,7 @@ class BranchTree:
         branch = Branch(number, name[:MAX_BRANCH_NAME_LENGTH], parent, at, timeline, self)
         self.branches[branch.number] = branch
         timeline.on_future_lost = lambda lost: self._keep_future_as_branch(branch, lost)
-        timeline.on_entries_changed = lambda _, altered, removed_ids: self._notify_entries_changed(
-            branch, altered, removed_ids
-        )
+        timeline.command_log.on_changed = partial(self._notify_entries_changed, branch)
         return branch
 
     def _notify_created(self, branch: Branch) -> Branch:
@@ -181,8 +183,8 @@ class BranchTree:
 
         Do nothing if another branch has the same log, because that branch already keeps this future.
         """
-        others = [other.timeline.entries() for other in self.branches.values() if other is not branch]
-        if timeline.entries() in others:
+        others = [other.timeline.command_log.entries for other in self.branches.values() if other is not branch]
+        if timeline.command_log.entries in others:
             return
         self._check_branch_count()
         name = self._name_for_kept_future(branch, timeline.tick)
@@ -334,14 +336,14 @@ class BranchTree:
             branch.parent,
             branch.split_tick,
             line.target_tick,
-            max(line.furthest_tick, line.target_tick),
-            line.entries(),
+            max(line.run_history.furthest_tick, line.target_tick),
+            line.command_log.entries,
         )
 
     def restore_branch(self, state: BranchState) -> None:
         """Restore name, parent and log of a branch, but not its tick; create the branch again if it was deleted."""
         branch = self.branches.get(state.number)
-        before = branch.timeline.entries() if branch else ()
+        before = branch.timeline.command_log.entries if branch else ()
         is_simple = branch is not None and (branch.parent, branch.split_tick) == (state.parent, state.split_tick)
         if branch is None:
             branch = self._recreate_branch(self._timeline_to_fork(state).fork(0), state)
@@ -350,7 +352,7 @@ class BranchTree:
         else:
             branch.parent, branch.split_tick = state.parent, state.split_tick
             branch.timeline.replace_command_log(state.entries)
-        branch.timeline.furthest_tick = max(branch.timeline.furthest_tick, state.furthest_tick)
+        branch.timeline.run_history.furthest_tick = max(branch.timeline.run_history.furthest_tick, state.furthest_tick)
         if branch.name != state.name:
             self.rename_branch(state.number, state.name)
         self._notify_restored(branch, before, is_simple)
@@ -361,7 +363,7 @@ class BranchTree:
         The changed entries suffice if parent and split tick are unchanged (`is_simple`) and the listener can rebuild
         the order of the log from the entries. Then the journal need not write the whole log for each undo.
         """
-        after = branch.timeline.entries()
+        after = branch.timeline.command_log.entries
         common_ids = {id(entry) for entry in before} & {id(entry) for entry in after}
         altered = [entry for entry in after if id(entry) not in common_ids]
         removed_ids = [entry.id for entry in before if id(entry) not in common_ids]
@@ -396,11 +398,11 @@ class BranchTree:
         """
         tree = cls(setup, budget)
         seed = tree.branches.pop(ROOT_BRANCH).timeline
-        script = {entry.id: entry for entry in seed.entries()}
+        script = {entry.id: entry for entry in seed.command_log.entries}
         for state in states:
             own = tuple(_equal_script_entry(entry, script) for entry in state.entries)
             timeline = tree._recreate_branch(seed.fork(0), replace(state, entries=own)).timeline
-            timeline.furthest_tick = state.furthest_tick
+            timeline.run_history.furthest_tick = state.furthest_tick
             timeline.begin_seek(state.tick)
         seed.close()
         return tree

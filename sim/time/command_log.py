@@ -5,13 +5,15 @@ another entry is moved to another tick. A stroke is the group of entries that on
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from operator import attrgetter
 
 from sim.time.agent_records import NO_AGENT, MarkKind
+from sim.walker import Walker
 from sim.world_commands import MAX_COMMAND_TICK, AddAgent, Command, LimitPlanners, RenameAgent, RunMessage
+from sim.world_view import WalkerView
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,12 @@ def log_with_entry(entries: Iterable[LogEntry], entry: LogEntry) -> list[LogEntr
     return log
 
 
-def index_after_tick(entries: list[LogEntry], tick: int) -> int:
+def index_after_tick(entries: Sequence[LogEntry], tick: int) -> int:
     """Return the number of entries at or before this tick, which is also the index after them."""
     return bisect_right(entries, tick, key=lambda entry: entry.tick)
 
 
-def first_differing_tick(one: list[LogEntry], other: list[LogEntry]) -> int:
+def first_differing_tick(one: Sequence[LogEntry], other: Sequence[LogEntry]) -> int:
     """Return the first tick at which two logs differ; MAX_COMMAND_TICK if they are equal.
 
     LimitPlanners commands are ignored: each run records its own, because they depend on the speed of the machine.
@@ -78,23 +80,39 @@ class EntryIds:
         self._last_id = max(self._last_id, number)
 
 
-@dataclass(eq=False)
 class CommandLog:
     """Command log of one timeline. It assigns ids to new entries and numbers to new agents."""
 
-    entry_ids: EntryIds
-    next_agent_number: int  # number of the next agent to be added
-    entries: list[LogEntry] = field(default_factory=list)
+    def __init__(self, entry_ids: EntryIds, next_agent_number: int, entries: Iterable[LogEntry] = ()) -> None:
+        self.entry_ids = entry_ids
+        self.next_agent_number = next_agent_number  # number of the next agent to be added
+        # Callback(new or altered entries, ids of removed entries), called after the log and its run have changed.
+        self.on_changed: Callable[[list[LogEntry], list[int]], None] | None = None
+        self._entries = list(entries)
+
+    @property
+    def entries(self) -> tuple[LogEntry, ...]:
+        """Return all entries by tick; entries of one tick are in the order in which they apply."""
+        return tuple(self._entries)
 
     def copy(self) -> "CommandLog":
         """Return a copy for a fork of the timeline; both logs take ids of new entries from the same source."""
-        return CommandLog(self.entry_ids, self.next_agent_number, list(self.entries))
+        return CommandLog(self.entry_ids, self.next_agent_number, self._entries)
+
+    def replace_entries(self, entries: Iterable[LogEntry]) -> None:
+        """Replace all entries. Only a timeline may do this, because it also discards what was recorded of the run."""
+        self._entries = list(entries)
+
+    def notify_changed(self, altered: list[LogEntry], removed_ids: list[int]) -> None:
+        """Call `on_changed` with the new or altered entries and the ids of removed entries."""
+        if self.on_changed:
+            self.on_changed(altered, removed_ids)
 
     # --- new entries ------------------------------------------------------------------------------
 
     def load_setup_script(self, script: Iterable[tuple[int, Command]]) -> None:
         """Fill the log of a new timeline with the scripted commands of the scenario, in the order of the script."""
-        self.entries = [
+        self._entries = [
             LogEntry(self.entry_ids.next(), tick, self.with_agent_number(command), is_scripted=True)
             for tick, command in script
         ]
@@ -112,7 +130,7 @@ class CommandLog:
 
     def add(self, entry: LogEntry) -> None:
         """Insert an entry after all other entries of its tick."""
-        self.entries.insert(index_after_tick(self.entries, entry.tick), entry)
+        self._entries.insert(index_after_tick(self._entries, entry.tick), entry)
 
     def log_planner_limits(self, served: Iterable[tuple[int, int]]) -> list[LogEntry]:
         """Log how many agents planned in each tick under a time limit, so that replays let the same number plan.
@@ -151,52 +169,57 @@ class CommandLog:
         If a stroke (one user action) has an entry at or before `until`, all its entries after tick `after` are removed,
         even after `until`. Otherwise a stroke could be left without its beginning.
         """
-        later = [entry for entry in self.entries if not entry.is_scripted and entry.tick > after]
-        begun = {entry.stroke_id for entry in self.entries if entry.stroke_id and entry.tick <= until}
+        later = [entry for entry in self._entries if not entry.is_scripted and entry.tick > after]
+        begun = {entry.stroke_id for entry in self._entries if entry.stroke_id and entry.tick <= until}
         removed_ids = (
             {entry.id for entry in later if entry.tick <= until or entry.stroke_id in begun} if until > after else set()
         )
-        self.entries = [entry for entry in self.entries if entry.id not in removed_ids]
+        self._entries = [entry for entry in self._entries if entry.id not in removed_ids]
         return [entry.id for entry in later if entry.id in removed_ids]
 
     # --- queries ----------------------------------------------------------------------------------
 
     def entry_by_id(self, number: int) -> LogEntry:
-        return next(entry for entry in self.entries if entry.id == number)
+        return next(entry for entry in self._entries if entry.id == number)
 
     def command_count_at(self, tick: int) -> int:
-        return index_after_tick(self.entries, tick) - index_after_tick(self.entries, tick - 1)
+        return index_after_tick(self._entries, tick) - index_after_tick(self._entries, tick - 1)
 
     def has_edit_commands_at(self, tick: int) -> bool:
         """Return whether an enabled command other than LimitPlanners is due at this tick."""
-        entries = self.entries[index_after_tick(self.entries, tick - 1) : index_after_tick(self.entries, tick)]
+        entries = self._entries[index_after_tick(self._entries, tick - 1) : index_after_tick(self._entries, tick)]
         return any(entry.is_enabled and not isinstance(entry.command, LimitPlanners) for entry in entries)
 
     def timed_commands_from(self, tick: int) -> list[tuple[int, Command]]:
         """Return the enabled commands from `tick` on, with their ticks."""
-        return [(e.tick, e.command) for e in self.entries[index_after_tick(self.entries, tick - 1) :] if e.is_enabled]
+        return [(e.tick, e.command) for e in self._entries[index_after_tick(self._entries, tick - 1) :] if e.is_enabled]
 
     def names_of_agents(self) -> dict[int, str]:
         """Return the last name given to each agent, by number.
 
         The tick of the naming does not matter, because names have no effect on the simulation.
         """
-        enabled = (entry.command for entry in self.entries if entry.is_enabled)
+        enabled = (entry.command for entry in self._entries if entry.is_enabled)
         return {command.agent: command.label for command in enabled if isinstance(command, RenameAgent)}
+
+    def labels_of_agents(self, walkers: Iterable[Walker | WalkerView]) -> tuple[str, ...]:
+        """Return the labels of agents: the last name given in the log, even at ticks before the renaming."""
+        names = self.names_of_agents()
+        return tuple([names.get(walker.id, walker.label) or walker.spec.name for walker in walkers])
 
     def rejection_reasons(self, notes: Iterable[RunMessage]) -> dict[int, str]:
         """Return the reason for each rejected command by the id of its entry; `notes` are messages of the world."""
         reasons: dict[int, list[str]] = {}
         for note in notes:
             reasons.setdefault(id(note.command), []).append(note.text)
-        return {e.id: "; ".join(reasons[id(e.command)]) for e in self.entries if id(e.command) in reasons}
+        return {e.id: "; ".join(reasons[id(e.command)]) for e in self._entries if id(e.command) in reasons}
 
     def marks(self, first: int, last: int) -> list[tuple[int, int, int]]:
         """Return a timeline mark (tick, agent, kind) for each enabled command from tick `first` to `last` inclusive."""
-        selected = slice(index_after_tick(self.entries, first - 1), index_after_tick(self.entries, last))
+        selected = slice(index_after_tick(self._entries, first - 1), index_after_tick(self._entries, last))
         return [
             (entry.tick, _agent_of_command(entry.command), int(MarkKind.EDIT))
-            for entry in self.entries[selected]
+            for entry in self._entries[selected]
             if entry.is_enabled and not isinstance(entry.command, LimitPlanners)
         ]
 

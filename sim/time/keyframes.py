@@ -1,13 +1,13 @@
-"""Keyframes: incremental in-memory snapshots of a whole World.
+"""Keyframes: incremental in-memory copies of a whole World.
 
 A new keyframe shares unchanged memory with an earlier one, so it only takes room for the memory that has changed since.
-`replay_work_us` is the estimated computing time of a run from tick 0 on, in microseconds (timeline.py).
+`replay_work_us` is the estimated computing time of a run from tick 0 on, in microseconds (work_estimates.py).
 
     frame = take_keyframe(world, work, like)    save a world; `like` is a recent keyframe as the base of the delta
     world = restore_world(frame)                build an equal world with memory of its own
     restoring = PendingRestore(frame)           restore in slices: restoring.copy_slice(bytes) until it returns True
 
-    taking = PendingSnapshot(world, work)     save a world in two steps: first, quickly, the objects and small arrays,
+    taking = PendingKeyframe(world, work)     save a world in two steps: first, quickly, the objects and small arrays,
     frame = taking.copy_arrays(pool, like)    then the large arrays, in any thread, while the world must not change
 
     store = KeyframeStore(budget)    the keyframes of all timelines, within `budget_bytes` bytes
@@ -72,7 +72,7 @@ MAX_STORE_BYTES = 1_000_000_000
 
 # Bytes by which a pool exceeds the budget for keyframes, because new keyframes are saved before old ones are evicted.
 _SPARE_POOL_BYTES = 64 * 1024 * 1024
-# Array buffers of fewer bytes than this are copied when a snapshot starts.
+# Array buffers of fewer bytes than this are copied when a keyframe is begun.
 # Larger buffers are copied afterwards, possibly in another thread.
 _SMALL_BUFFER_BYTES = 64 * 1024
 
@@ -93,7 +93,7 @@ _BY_REFERENCE_TYPES = (
 
 @dataclass(frozen=True, eq=False)
 class Keyframe:
-    """Immutable snapshot of a world at one tick. Several timelines may share a keyframe."""
+    """Immutable copy of a world at one tick. Several timelines may share a keyframe."""
 
     tick: int
     replay_work_us: float  # estimated computing time from tick 0 to `tick`, in microseconds
@@ -129,8 +129,8 @@ def generation_tables_of_world(world: World) -> Iterator[stale.StampedTable]:
             yield from walker.agent.generation_tables()
 
 
-class PendingSnapshot:
-    """Snapshot in progress: the constructor saves objects and small arrays, `copy_arrays` saves the large arrays.
+class PendingKeyframe:
+    """Keyframe in progress: the constructor saves objects and small arrays, `copy_arrays` saves the large arrays.
 
     The world must not change until `copy_arrays` has returned.
 
@@ -154,7 +154,7 @@ class PendingSnapshot:
         # Copy small buffers now, because displaying the world may change cached values in them.
         self._buffer_set = BufferSet(pickler.memory_buffers, _SMALL_BUFFER_BYTES, tuple(pickler.buffer_indices))
         self.size = self._buffer_set.size
-        # The kernel that copies arrays does not yield to other threads, unless finish_snapshot_in_background() lets it
+        # The kernel that copies arrays does not yield to other threads, unless finish_keyframe_in_background() lets it
         # yield.
         self.yield_flag = never_yield_flag()
 
@@ -198,9 +198,9 @@ def take_keyframe(world: World, work: float = 0.0, base: Keyframe | None = None)
     Its array contents are stored in the pool of the keyframe `base`. A new pool is created if there is no `base` or its
     pool is full.
     """
-    snapshot = PendingSnapshot(world, work)
-    pool = base.array_contents.part_pool if base else PartPool(snapshot.size + _SPARE_POOL_BYTES)
-    frame = snapshot.copy_arrays(pool, base) or snapshot.copy_arrays(PartPool(snapshot.size + _SPARE_POOL_BYTES))
+    pending = PendingKeyframe(world, work)
+    pool = base.array_contents.part_pool if base else PartPool(pending.size + _SPARE_POOL_BYTES)
+    frame = pending.copy_arrays(pool, base) or pending.copy_arrays(PartPool(pending.size + _SPARE_POOL_BYTES))
     assert frame is not None
     return frame
 
@@ -575,7 +575,7 @@ class KeyframeStore:
         self._world_size = 0  # size of all arrays of the largest world so far, in bytes
         self._part_pool: PartPool | None = None
         self.background_executor: Executor | None = None
-        self._background_read: Future[Keyframe | None] | None = None  # snapshot in the background thread
+        self._background_read: Future[Keyframe | None] | None = None  # keyframe that the background thread is saving
         # Flag that tells the background thread whether to yield to other threads (sim/jit/yield_flag.py).
         self._background_yield_flag = new_yield_flag()
         self.state_failures = StateFailures()
@@ -611,23 +611,23 @@ class KeyframeStore:
         self.keyframe_tracks.append(track)
         return track
 
-    def begin_snapshot(self, world: World, work: float) -> PendingSnapshot | None:
-        """Start a snapshot of a world. Call `finish_snapshot` or `finish_snapshot_in_background` to finish it.
+    def begin_keyframe(self, world: World, work: float) -> PendingKeyframe | None:
+        """Start to save a keyframe of a world. Call `finish_keyframe` or `finish_keyframe_in_background` to finish it.
 
         Returns:
-            The snapshot in progress; None if the state of a user-defined agent cannot be stored. The run can continue
+            The keyframe in progress; None if the state of a user-defined agent cannot be stored. The run can continue
             without a keyframe, but seeks take longer.
         """
         codes = user_code_names(world)
         if not self.state_failures.may_store_keyframe(codes):
             return None
         try:
-            snapshot = PendingSnapshot(world, work)
+            pending = PendingKeyframe(world, work)
         except StateError as error:
             self.state_failures.record_failure(error, partial(_find_unstorable_part, world, error))
             return None
         self.state_failures.clear_failures(codes)
-        return snapshot
+        return pending
 
     def load_world(self, restoring: PendingRestore) -> World | None:
         """Return the world of a keyframe; None if the state of a user-defined agent cannot be loaded.
@@ -646,19 +646,19 @@ class KeyframeStore:
         self._failed_loads = 0
         return world
 
-    def finish_snapshot(self, snapshot: PendingSnapshot, base: Keyframe | None = None) -> Keyframe | None:
-        """Finish a snapshot and return its keyframe; None if this keyframe alone exceeds the budget."""
+    def finish_keyframe(self, pending: PendingKeyframe, base: Keyframe | None = None) -> Keyframe | None:
+        """Finish a keyframe and return it; None if this keyframe alone exceeds the budget."""
         self._wait_for_background_read()
-        return self._finish_snapshot(snapshot, base)
+        return self._finish_keyframe(pending, base)
 
-    def finish_snapshot_in_background(
-        self, snapshot: PendingSnapshot, base: Keyframe | None = None
+    def finish_keyframe_in_background(
+        self, pending: PendingKeyframe, base: Keyframe | None = None
     ) -> "Future[Keyframe | None]":
-        """Finish a snapshot in the background thread; the world must not change until the future is done."""
+        """Finish a keyframe in the background thread; the world must not change until the future is done."""
         assert self.background_executor is not None
         self._wait_for_background_read()
-        snapshot.yield_flag = self._background_yield_flag = new_yield_flag()
-        self._background_read = self.background_executor.submit(self._finish_snapshot, snapshot, base)
+        pending.yield_flag = self._background_yield_flag = new_yield_flag()
+        self._background_read = self.background_executor.submit(self._finish_keyframe, pending, base)
         return self._background_read
 
     def stop_yielding(self) -> None:
@@ -672,15 +672,15 @@ class KeyframeStore:
             self._background_read.exception()
             self._background_read = None
 
-    def _finish_snapshot(self, snapshot: PendingSnapshot, base: Keyframe | None) -> Keyframe | None:
-        """Finish a snapshot in the calling thread. If the pool is full, use a new one."""
-        self._world_size = max(self._world_size, snapshot.size)
-        if snapshot.size // 64 > self.budget_bytes:
+    def _finish_keyframe(self, pending: PendingKeyframe, base: Keyframe | None) -> Keyframe | None:
+        """Finish a keyframe in the calling thread. If the pool is full, use a new one."""
+        self._world_size = max(self._world_size, pending.size)
+        if pending.size // 64 > self.budget_bytes:
             return None  # no keyframe can fit, because even a new world has touched more than 1/64 of its memory
-        frame = snapshot.copy_arrays(self._current_pool(), base)
+        frame = pending.copy_arrays(self._current_pool(), base)
         if frame is None:  # the pool is full because the world or budget has grown: use a new pool
             self._part_pool = None
-            frame = snapshot.copy_arrays(self._current_pool(), base)
+            frame = pending.copy_arrays(self._current_pool(), base)
         return frame
 
     def _current_pool(self) -> PartPool:

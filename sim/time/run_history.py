@@ -3,7 +3,10 @@
     history.records[agent]                      AgentRecord: where an agent was after every tick (recorded.py)
     history.record(agent)                       the record of one agent, without updating all other records
     history.cells(agents, first, last)          the cells of many agents at each of these ticks
-    history.end                                 the last recorded tick
+    history.recorded_end, .furthest_tick        the last recorded tick; the last one before the past was edited
+    history.end                                 the later of the two
+    history.run_messages                        the messages of the world, each once for the whole run
+    history.divergence                          the first difference between a replay and the recorded run, or None
     history.record_new_agents(world)            record new agents and messages, after commands at the last tick
     history.record_steps(world, begin, before, now)    record what agents did in new ticks
     history.advance_recorded_end(world)         advance the recorded end to the tick of the world
@@ -54,10 +57,13 @@ class RunHistory:
         self._record_by_agent: dict[int, AgentRecord] = {}  # agent number -> record
         self._pending_steps: list[StepBlock] = []  # steps of batches (groups of agents) to be merged into the records
         self._merged_counts: dict[int, int] = {}  # agent number -> count of `_pending_steps` already in its record
-        self.end = 0  # last recorded tick
+        self.recorded_end = 0  # last recorded tick of the run with its present commands
+        # The old end: last tick that was recorded before the past was edited. The timeline recomputes ticks up to it.
+        self.furthest_tick = 0
         self.world_digests: list[str] = []  # world digests at ticks 0, DIGEST_EVERY, ..., before commands
         self.marks = MarkList()
-        self.run_messages: dict[tuple[int, str, int], RunMessage] = {}  # (tick, text, id() of the command) -> message
+        # (tick, text, id() of the command) -> message of the world
+        self._message_by_key: dict[tuple[int, str, int], RunMessage] = {}
         self.divergence: Divergence | None = None
         self.expected_digests: list[str] = []  # digests of a saved run, which a replay must reproduce
         # Last tick of the saved run, and its expected digest after the commands of that tick; None: nothing to compare.
@@ -74,6 +80,16 @@ class RunHistory:
             self._merged_counts.clear()
         return self._record_by_agent
 
+    @property
+    def end(self) -> int:
+        """Return the last tick that the run has reached, now or before its past was edited."""
+        return max(self.recorded_end, self.furthest_tick)
+
+    @property
+    def run_messages(self) -> tuple[RunMessage, ...]:
+        """Return all messages of the run, without the duplicates that replays create."""
+        return tuple(self._message_by_key.values())
+
     def has_record(self, agent: int) -> bool:
         return agent in self._record_by_agent
 
@@ -88,8 +104,9 @@ class RunHistory:
     def copy(self) -> "RunHistory":
         other = RunHistory()
         other._record_by_agent = {agent: record.copy() for agent, record in self.agent_records.items()}
-        other.end, other.world_digests, other.marks = self.end, list(self.world_digests), self.marks.copy()
-        other.run_messages, other.divergence = dict(self.run_messages), self.divergence
+        other.recorded_end, other.furthest_tick = self.recorded_end, self.furthest_tick
+        other.world_digests, other.marks = list(self.world_digests), self.marks.copy()
+        other._message_by_key, other.divergence = dict(self._message_by_key), self.divergence
         other.expected_digests, other.expected_last_digest = list(self.expected_digests), self.expected_last_digest
         other.expected_agent_digests = dict(self.expected_agent_digests)
         return other
@@ -99,7 +116,7 @@ class RunHistory:
     def record_new_agents(self, world: World) -> None:
         """Record the world's new agents and messages; call this after the commands of its tick were applied."""
         for note in world.messages:
-            self.run_messages.setdefault((note.tick, note.text, id(note.command)), note)
+            self._message_by_key.setdefault((note.tick, note.text, id(note.command)), note)
         for walker in world.walkers:
             if walker.id not in self._record_by_agent:
                 record = AgentRecord(walker.id, walker.label, walker.spec.key, walker.added_tick, walker.position)
@@ -135,9 +152,15 @@ class RunHistory:
 
         If agents did something, call record_steps() first.
         """
-        self.end = world.tick
+        self.recorded_end = world.tick
+        self.furthest_tick = max(self.furthest_tick, world.tick)
         if world.tick % DIGEST_EVERY == 0:
             self.record_digest(world.compute_digest())
+
+    def end_run_at(self, tick: int) -> None:
+        """Forget the old end of the run if the run, which cannot continue at `tick`, is recorded up to there."""
+        if tick >= self.recorded_end:
+            self.furthest_tick = self.recorded_end
 
     def record_digest(self, digest: str) -> None:
         """Record the next digest of the world, and compare it with the digest of the saved run, if any."""
@@ -199,14 +222,17 @@ class RunHistory:
     # --- comparing with the recorded run ----------------------------------------------------------
 
     def set_expected_digests(
-        self, digests: Iterable[str], last: tuple[int, str] | None, agents: Mapping[int, str]
+        self, digests: Iterable[str], last: tuple[int, str] | None = None, agents: Mapping[int, str] | None = None
     ) -> None:
-        """Set the digests of a saved run, and compare all digests recorded so far with them."""
-        self.expected_digests, self.expected_last_digest, self.expected_agent_digests = (
-            list(digests),
-            last,
-            dict(agents),
-        )
+        """Set the digests (checksums of the state) of a saved run; a replay that differs sets `divergence`.
+
+        Args:
+            digests: digests at ticks 0, DIGEST_EVERY, 2 * DIGEST_EVERY, ..., each before the commands of its tick.
+            last: the last tick of the saved run, and its digest after the commands of that tick.
+            agents: digests of the agents, by number, at the tick of `last`.
+        """
+        self.expected_digests, self.expected_last_digest = list(digests), last
+        self.expected_agent_digests = dict(agents or {})
         for index, (now, was) in enumerate(zip(self.world_digests, self.expected_digests, strict=False)):
             if now != was:
                 self.report_divergence(Divergence(index * DIGEST_EVERY, was, now))
@@ -249,8 +275,8 @@ class RunHistory:
     def discard_after_tick(self, tick: int, keeps_now: bool) -> None:
         """Discard everything recorded after `tick`. `keeps_now`: whether effects of the commands at `tick` are kept."""
         last_kept_tick = tick if keeps_now else tick - 1
-        self.run_messages = {key: note for key, note in self.run_messages.items() if note.tick <= last_kept_tick}
-        if tick < self.end or not keeps_now:
+        self._message_by_key = {key: note for key, note in self._message_by_key.items() if note.tick <= last_kept_tick}
+        if tick < self.recorded_end or not keeps_now:
             self._record_by_agent = {a: r for a, r in self.agent_records.items() if r.joined_tick <= last_kept_tick}
             for record in self._record_by_agent.values():
                 record.remove_rows_from_tick(tick)
@@ -261,7 +287,7 @@ class RunHistory:
             self.expected_last_digest = None
         if self.divergence is not None and self.divergence.tick > tick:
             self.divergence = None
-        self.end = min(self.end, tick)
+        self.recorded_end = min(self.recorded_end, tick)
 
     def activity_end_before(self, tick: int) -> int:
         """Return 1 + the last tick before `tick` in which any agent was active; 0 if there is no such tick."""

@@ -199,7 +199,7 @@ def first_branch_difference(timeline: Timeline, other: Timeline, last: int) -> B
 
 
 def _first_command_difference(timeline: Timeline, other: Timeline, last: int) -> BranchDifference | None:
-    logs = [[e for e in line.entries() if e.is_enabled and e.tick < last] for line in (timeline, other)]
+    logs = [[e for e in line.command_log.entries if e.is_enabled and e.tick < last] for line in (timeline, other)]
     for own, theirs in zip_longest(*logs):
         if own is None or theirs is None or (own.tick, own.command) != (theirs.tick, theirs.command):
             return _difference_of_commands(own, theirs)
@@ -219,9 +219,12 @@ def _difference_of_commands(own: LogEntry | None, theirs: LogEntry | None) -> Br
 
 def _agent_differences(timeline: Timeline, other: Timeline, last: int) -> list[BranchDifference]:
     differences = []
-    for agent in timeline.agent_records.keys() & other.agent_records.keys():
+    for agent in timeline.run_history.agent_records.keys() & other.run_history.agent_records.keys():
         found = first_agent_difference(
-            timeline.agent_records[agent], other.agent_records[agent], last, in_cells_first=False
+            timeline.run_history.agent_records[agent],
+            other.run_history.agent_records[agent],
+            last,
+            in_cells_first=False,
         )
         if found is not None:
             differences.append(BranchDifference(found.tick, agent=agent, agent_difference=found))

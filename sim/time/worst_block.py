@@ -21,7 +21,8 @@ import numpy as np
 from sim.time.branches import Branch, BranchTree
 from sim.time.keyframes import Keyframe, KeyframeStore, restore_world, take_keyframe
 from sim.time.state_failures import StateError
-from sim.time.timeline import Timeline, estimated_restore_us, estimated_work_of_ticks, total_expansions
+from sim.time.timeline import Timeline
+from sim.time.work_estimates import estimated_restore_us, estimated_work_of_ticks, total_expansions
 from sim.world import World
 from sim.world_commands import ApplyToGroup, Command, DefineSwitch, EditCells, MoveGoal, SetSwitch
 
@@ -81,7 +82,7 @@ def switch_block_tasks(timeline: Timeline, ticks: Iterable[int]) -> list[BlockTa
     A switch that a command creates during the run may not exist yet at one of the ticks. For such a switch, the tasks
     block its cells directly.
     """
-    late = {entry.command.name for entry in timeline.entries() if isinstance(entry.command, DefineSwitch)}
+    late = {entry.command.name for entry in timeline.command_log.entries if isinstance(entry.command, DefineSwitch)}
     blocks = [
         BlockCandidate(name, EditCells(blocked_cells=cells) if name in late else SetSwitch(name, True))
         for name, cells in timeline.world.switches.items()
@@ -107,10 +108,10 @@ def _block_candidates_ahead(timeline: Timeline, agents: Sequence[int], tick: int
     world = timeline.world
     cells: dict[int, None] = {}
     for agent in agents:
-        record = timeline.agent_records[agent]
+        record = timeline.run_history.agent_records[agent]
         later_cells = record.log_rows[max(0, tick - record.joined_tick) :]["cell"].tolist()
         cells |= dict.fromkeys(later_cells)
-    left_out = {world.goal, *(timeline.agent_records[agent].cell_at_tick(tick) for agent in agents)}
+    left_out = {world.goal, *(timeline.run_history.agent_records[agent].cell_at_tick(tick) for agent in agents)}
     return [BlockCandidate(_cell_name(world, cell), EditCells((cell,))) for cell in cells if cell not in left_out]
 
 
@@ -138,13 +139,14 @@ class WorstBlockSearch:
         self.done, self.task_count = 0, len(self.block_tasks)
         self.outcome_without_block: SimulatedOutcome | None = None
         self._block_results: list[BlockResult] = []
-        entries = timeline.entries()
+        entries = timeline.command_log.entries
         self._last_goal_move_tick = max(
             (e.tick for e in entries if e.is_enabled and _is_goal_move(e.command)), default=0
         )
         # The fork has a keyframe store of its own, because another thread may use the timeline during the search.
         self._forked_timeline = timeline.fork(
-            self.block_tasks[0][0] if self.block_tasks else 0, KeyframeStore(timeline.keyframe_store.budget_bytes)
+            self.block_tasks[0][0] if self.block_tasks else 0,
+            KeyframeStore(timeline.keyframe_saver.keyframe_store.budget_bytes),
         )
         self._task_slices = self._process_tasks()
 

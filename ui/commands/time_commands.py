@@ -1,6 +1,7 @@
 """Commands for time: run, pause, step, seek, set the speed, run until a condition, and reset."""
 
 from sim.time.agent_records import MarkKind
+from sim.time.run_marks import next_mark_tick, previous_mark_tick
 from ui.commands.app_context import AppContext
 from ui.dialogs.number_prompt import NumberPrompt
 from ui.model import step_clock
@@ -95,14 +96,14 @@ def _seek_to_mark(window: AppContext, tick: int | None) -> None:
 @command("[", "Go to the previous edit, restart or arrival", mode=RUN_MODE, repeats=True, name="previous_mark")
 def seek_to_previous_mark(window: AppContext) -> None:
     _seek_to_mark(
-        window, window.session.run.focused_branch_timeline.previous_mark_tick(window.session.tick, MARK_KINDS_TO_SEEK)
+        window, previous_mark_tick(window.session.run.focused_branch_timeline, window.session.tick, MARK_KINDS_TO_SEEK)
     )
 
 
 @command("]", "Go to the next edit, restart or arrival", mode=RUN_MODE, repeats=True, name="next_mark")
 def seek_to_next_mark(window: AppContext) -> None:
     _seek_to_mark(
-        window, window.session.run.focused_branch_timeline.next_mark_tick(window.session.tick, MARK_KINDS_TO_SEEK)
+        window, next_mark_tick(window.session.run.focused_branch_timeline, window.session.tick, MARK_KINDS_TO_SEEK)
     )
 
 

@@ -75,7 +75,10 @@ class RunningExperimentQuestion(QuestionDialog):
 def _unsaved_changes_text(session: Session) -> str:
     """Return a short summary of the unsaved changes, such as "3 changes in 2 branches"; "" if there are none."""
     user_entries = {
-        e.id: e for b in session.run.branch_tree.branches.values() for e in b.timeline.entries() if not e.is_scripted
+        e.id: e
+        for b in session.run.branch_tree.branches.values()
+        for e in b.timeline.command_log.entries
+        if not e.is_scripted
     }
     edits = len(script_entries_of(user_entries.values()))
     if not edits and len(session.run.branch_tree.branches) == 1:

@@ -95,7 +95,7 @@ class WorstBlockDialog(Dialog):
     def _search_tasks(self) -> list[BlockTask]:
         """Return the combinations of a block (switch or cell) and a tick that the search tries."""
         timeline = self.host.session.run.focused_branch_timeline
-        ticks = evenly_spaced_ticks(0, max(1, timeline.recorded_end - 1), BLOCK_TICK_COUNT)
+        ticks = evenly_spaced_ticks(0, max(1, timeline.run_history.recorded_end - 1), BLOCK_TICK_COUNT)
         if self.block_kind == SWITCH_BLOCKS:
             return switch_block_tasks(timeline, ticks)
         return path_block_tasks(timeline, [self.searched_agent], ticks)

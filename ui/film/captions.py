@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sim.time.agent_records import MarkKind
 from sim.time.branches import Branch
+from sim.time.run_marks import marks_of_run
 from sim.time.timeline import Timeline
 from sim.world_commands import Command, merge_commands
 from ui.model.panel_texts import RunNames
@@ -58,7 +59,7 @@ def _event_captions(timeline: Timeline, after: int, until: int) -> Iterable[tupl
 def _edit_captions(timeline: Timeline, after: int, until: int) -> Iterable[tuple[int, str]]:
     """Yield (tick, caption) for the edits of one branch, with one caption for similar edits at the same tick."""
     by_tick: dict[int, list[Command]] = {}
-    for entry in timeline.entries():
+    for entry in timeline.command_log.entries:
         if entry.is_enabled and after < entry.tick <= until:
             by_tick.setdefault(entry.tick, []).append(entry.command)
     names = RunNames(timeline)
@@ -74,7 +75,7 @@ def _restart_captions(timeline: Timeline, after: int, until: int) -> Iterable[tu
     """Yield one caption per tick that names or counts the agents that restarted their search."""
     names = RunNames(timeline)
     by_tick: dict[int, list[str]] = {}
-    for tick, agent, _ in timeline.marks(after + 1, until, (MarkKind.RESTART,)).tolist():
+    for tick, agent, _ in marks_of_run(timeline, after + 1, until, (MarkKind.RESTART,)).tolist():
         by_tick.setdefault(tick, []).append(names.agent_name(agent))
     for tick, labels in by_tick.items():
         agents_text = ", ".join(labels) if len(labels) <= _MAX_NAMES else f"{len(labels)} agents"

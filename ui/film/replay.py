@@ -143,7 +143,7 @@ class Rerun:
             else BranchTree(build_world)
         )
         for saved in replay.expected_branches:
-            tree[saved.branch_state.number].timeline.set_expected_digests(
+            tree[saved.branch_state.number].timeline.run_history.set_expected_digests(
                 saved.digests, saved.shown_digest, dict(saved.agent_digests)
             )
         self.run = Run(replay.scenario, tree, replay.focused_branch_number, replay.branch_numbers)

@@ -169,7 +169,9 @@ def move_agent_goal(session: Session, key: PanelKey, cell: int) -> None:
 def agent_label(session: Session, key: PanelKey) -> str:
     """Return the label of the agent of a panel."""
     walker = session.run.walker_of_panel(key)
-    return "" if walker is None else session.run.branch_tree[key.branch].timeline.labels_of_agents([walker])[0]
+    return (
+        "" if walker is None else session.run.branch_tree[key.branch].timeline.command_log.labels_of_agents([walker])[0]
+    )
 
 
 def rename_agent(session: Session, key: PanelKey, label: str) -> None:

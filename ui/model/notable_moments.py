@@ -85,7 +85,7 @@ def first_difference_moment(session: Session) -> Moment | None:
 
 def _record_of_panel(session: Session, panel: Panel) -> AgentRecord:
     """Return the recorded ticks of the agent of a panel."""
-    return session.run.branch_tree[panel.key.branch].timeline.agent_records[panel.key.agent]
+    return session.run.branch_tree[panel.key.branch].timeline.run_history.agent_records[panel.key.agent]
 
 
 def _panels_with_records(session: Session) -> Iterator[tuple[Panel, AgentRecord]]:
@@ -173,7 +173,7 @@ def _event_names_text(marks: int) -> str:
 
 def _branch_difference_moment(session: Session, panel_a: Panel, panel_b: Panel) -> Moment | None:
     branches = session.run.branch_tree[panel_a.key.branch], session.run.branch_tree[panel_b.key.branch]
-    last = min(branch.timeline.recorded_end for branch in branches)
+    last = min(branch.timeline.run_history.recorded_end for branch in branches)
     difference = first_branch_difference(branches[0].timeline, branches[1].timeline, last)
     if difference is None:
         return None
@@ -196,5 +196,5 @@ def _branch_difference_text(
             f"{difference.log_entry.command.describe_change(RunNames(timeline))}"
         )
     assert difference.agent_difference is not None
-    label = timeline.agent_records[difference.agent].label
+    label = timeline.run_history.agent_records[difference.agent].label
     return f"{label}: {_agent_difference_text(session, difference.agent_difference, names)}"

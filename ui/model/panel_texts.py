@@ -277,7 +277,7 @@ class RunNames:
         return f"{self.timeline.world.grid.xy(cell)}"
 
     def agent_name(self, agent: int) -> str:
-        record, names = self.timeline.agent_records.get(agent), self.timeline.command_log.names_of_agents()
+        record, names = self.timeline.run_history.agent_records.get(agent), self.timeline.command_log.names_of_agents()
         if record is None:
             return names.get(agent) or f"agent {agent}"
         return names.get(agent, record.label) or self.algorithm_name(record.kind)

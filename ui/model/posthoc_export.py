@@ -24,7 +24,11 @@ def posthoc_trace_writer(timeline: Timeline, agent: int, path: Path) -> Callable
         path: File to write.
     """
     build_world, until = timeline.build_world, timeline.tick
-    commands = [(entry.tick, entry.command) for entry in timeline.entries() if entry.is_enabled and entry.tick <= until]
+    commands = [
+        (entry.tick, entry.command)
+        for entry in timeline.command_log.entries
+        if entry.is_enabled and entry.tick <= until
+    ]
 
     def write(report_progress: Callable[[float], None]) -> str:
         world = build_world()

@@ -225,24 +225,25 @@ class Run:
         It is the tick of the front branch. If that branch is over, it is the highest tick of the branches that still
         run, or of all branches on screen if none does.
         """
-        if len(self.shown_branch_numbers) == 1 or not self.focused_branch_timeline.is_over:
+        if len(self.shown_branch_numbers) == 1 or not self.focused_branch_timeline.world.is_over:
             return self.tick
         return max(
-            (b.timeline.target_tick for b in self.shown_branches if not b.timeline.is_over), default=self.max_shown_tick
+            (b.timeline.target_tick for b in self.shown_branches if not b.timeline.world.is_over),
+            default=self.max_shown_tick,
         )
 
     @property
     def is_over(self) -> bool:
-        return all(branch.timeline.is_over for branch in self.shown_branches)
+        return all(branch.timeline.world.is_over for branch in self.shown_branches)
 
     @property
     def recorded_end_tick(self) -> int:
-        return max(branch.timeline.recorded_end for branch in self.shown_branches)
+        return max(branch.timeline.run_history.recorded_end for branch in self.shown_branches)
 
     @property
     def last_reached_tick(self) -> int:
         """Return the highest tick that a branch on screen has reached, even if a change of the past made it invalid."""
-        return max(branch.timeline.end for branch in self.shown_branches)
+        return max(branch.timeline.run_history.end for branch in self.shown_branches)
 
     @property
     def is_seeking(self) -> bool:
@@ -293,7 +294,7 @@ class Run:
     @property
     def is_reading_keyframe(self) -> bool:
         """Return whether a background thread is reading a keyframe of a branch on screen."""
-        return any(branch.timeline.is_snapshot_pending for branch in self.shown_branches)
+        return any(branch.timeline.keyframe_saver.is_saving for branch in self.shown_branches)
 
     def stop_reader_yielding(self) -> None:
         """Make the thread that reads a keyframe stop yielding to other threads, because a due tick waits for it."""
@@ -302,7 +303,7 @@ class Run:
     @property
     def is_measuring_optimality(self) -> bool:
         """Return whether optimality measures (such as non-optimal moves) of past ticks are not yet computed."""
-        return any(branch.timeline.has_pending_measurements for branch in self.shown_branches)
+        return any(branch.timeline.world.optimality_tracker.has_pending_work for branch in self.shown_branches)
 
     def continue_measuring_optimality(self) -> None:
         """Compute some of the missing optimality measures; called once a frame while no tick passes."""
@@ -343,7 +344,7 @@ class Run:
         Returns:
             The number of the stroke.
         """
-        known, before = set(self.branch_tree.branches), self.focused_branch_timeline.entries()
+        known, before = set(self.branch_tree.branches), self.focused_branch_timeline.command_log.entries
         first, *_ = self.branch_tree.apply_command(self.focused_branch_number, command, stroke)
         new = set(self.branch_tree.branches) - known
         for number in new:
@@ -357,11 +358,13 @@ class Run:
 
     def _report_removed_edits(self, before: Sequence[LogEntry]) -> None:
         """Tell the user how many later edits a command removed from the front branch, and which branch has them."""
-        kept_ids = {entry.id for entry in self.focused_branch_timeline.entries()}
+        kept_ids = {entry.id for entry in self.focused_branch_timeline.command_log.entries}
         removed_strokes = {
             e.stroke_id for e in before if e.id not in kept_ids and not isinstance(e.command, LimitPlanners)
         }
-        others = [other.name for other in self.branch_tree.branches.values() if other.timeline.entries() == before]
+        others = [
+            other.name for other in self.branch_tree.branches.values() if other.timeline.command_log.entries == before
+        ]
         if removed_strokes and others:
             edit_count, branch_name = (
                 count_with_noun(len(removed_strokes), "later edit"),
@@ -394,7 +397,7 @@ class Run:
 
     def _report_timeline_notes(self, timeline: Timeline) -> None:
         """Show each note of a timeline (such as a refused edit) to the user once."""
-        for note in timeline.world_messages():
+        for note in timeline.run_history.run_messages:
             if (note.tick, note.text) not in self._reported_messages:
                 self._reported_messages.add((note.tick, note.text))
                 self.user_messages.messages_until_next_edit.append(f"Tick {note.tick}: {note.text}")
@@ -408,7 +411,7 @@ class Run:
 
     def _report_divergence(self, branch: Branch) -> None:
         """Tell the user once that the replay of a branch does not match the saved run."""
-        divergence = branch.timeline.first_divergence
+        divergence = branch.timeline.run_history.divergence
         if (
             divergence is None
             or not divergence.recorded_digest
@@ -500,7 +503,9 @@ class Run:
         """
         timeline, tracker = self.branch_tree[key.branch].timeline, self._crowd_trackers.get(key)
         walkers = {walker.id: walker for walker in timeline.world.walkers}
-        return timeline.labels_of_agents(walkers[number] for number in (tracker.agent_ids if tracker else ()))
+        return timeline.command_log.labels_of_agents(
+            walkers[number] for number in (tracker.agent_ids if tracker else ())
+        )
 
     # --- panels -----------------------------------------------------------------------------------
 
@@ -577,7 +582,7 @@ class Run:
         world, key = branch.timeline.world, PanelKey(branch.number, members[0].id)
         crowd = self._crowd_tracker(branch, members).current_crowd(world, members)
         # Viewing an agent may write to its memory, which is forbidden while a keyframe is read.
-        drawn_agent = None if branch.timeline.is_snapshot_pending else crowd.drawn_agent
+        drawn_agent = None if branch.timeline.keyframe_saver.is_saving else crowd.drawn_agent
         drawn_views = _walker_views_with_timeline_labels(
             branch.timeline, [world.view(walker) for walker in members if walker.id == drawn_agent]
         )
@@ -638,7 +643,7 @@ class Run:
         world, current_tick = timeline.world, timeline.tick
         is_free, last_applied_tick = world.grid.free_mask, current_tick - world.are_due_changes_pending
         edited: Edits = {}
-        for entry in timeline.entries():
+        for entry in timeline.command_log.entries:
             if entry.is_enabled and current_tick - EDIT_SHOWN_TICKS <= entry.tick <= last_applied_tick:
                 for cell in self.cells_edited_by_command(entry.command):
                     edited[cell] = (entry.tick, not is_free[cell])
@@ -651,7 +656,7 @@ class Run:
 
 def _walker_views_with_timeline_labels(timeline: Timeline, views: Sequence[WalkerView]) -> tuple[WalkerView, ...]:
     """Return the views with the labels that the timeline gives to the agents."""
-    labels = timeline.labels_of_agents(views)
+    labels = timeline.command_log.labels_of_agents(views)
     return tuple(v if v.label == label else replace(v, label=label) for v, label in zip(views, labels, strict=True))
 
 

@@ -65,7 +65,7 @@ def script_entries(run: Run) -> list[ScriptEntry]:
     """Return the script of the front branch: the commands of the scenario and the commands of the user."""
     return script_entries_of(
         entry
-        for entry in run.focused_branch_timeline.entries()
+        for entry in run.focused_branch_timeline.command_log.entries
         if not isinstance(entry.command, world_commands.LimitPlanners)
     )
 
@@ -111,7 +111,7 @@ def _rewrite_script_entry(
 ) -> Iterator[tuple[LogEntry, ...]]:
     """Yield the log entries of a script entry that still exist; changes inside the block become one undo entry."""
     timeline = session.run.focused_branch_timeline
-    existing_ids = {entry.id for entry in timeline.entries()}
+    existing_ids = {entry.id for entry in timeline.command_log.entries}
     log_entries = tuple(entry for entry in script_entry.log_entries if entry.id in existing_ids)
     with (
         session.combine_actions(

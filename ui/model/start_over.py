@@ -74,8 +74,10 @@ class _UserEditedWorld:
         # Agents that the script adds: number -> configuration.
         self.scripted_agents = _agents_added_by_script(run.scenario)
         self.agent_configs = dict(enumerate(run.scenario.agents)) | self.scripted_agents
-        refused = run.focused_branch_timeline.rejection_reasons()
-        for entry in run.focused_branch_timeline.entries():
+        refused = run.focused_branch_timeline.command_log.rejection_reasons(
+            run.focused_branch_timeline.run_history.run_messages
+        )
+        for entry in run.focused_branch_timeline.command_log.entries:
             if _is_kept_command(entry, run.tick) and entry.id not in refused:
                 entry.command.apply_to_world(cast(CommandTarget, self))  # the kept commands call only the methods below
 
@@ -199,7 +201,7 @@ def _agents_in_panel_order(run: Run, agents: Mapping[int, AgentConfig]) -> list[
 
 def user_commands(timeline: Timeline) -> list[tuple[int, Command]]:
     """Return the commands that the user gave in a branch, as pairs (tick, command)."""
-    entries = (e for e in timeline.entries() if not e.is_scripted and e.is_enabled)
+    entries = (e for e in timeline.command_log.entries if not e.is_scripted and e.is_enabled)
     return [(e.tick, e.command) for e in entries if not isinstance(e.command, world_commands.LimitPlanners)]
 
 

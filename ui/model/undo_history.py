@@ -529,7 +529,7 @@ class RunChange:
         opposite_changes = []
         for change in self.branch_changes:
             state, existing = change.target_state(forwards), run.branch_tree.branches.get(change.branch_number)
-            old_log = existing.timeline.entries() if existing else ()
+            old_log = existing.timeline.command_log.entries if existing else ()
             new_log = change.log_after_change(old_log, forwards) if state is not None else ()
             if state is not None:
                 run.branch_tree.restore_branch(replace(state, entries=new_log, tick=run.tick))

@@ -28,7 +28,9 @@ class UnsavedWork:
         self.saved_content: RunContent | None = self._current_run_content()
 
     def _current_run_content(self) -> RunContent:
-        return tuple((b.number, b.name, b.timeline.entries()) for b in self._run.branch_tree.branches.values())
+        return tuple(
+            (b.number, b.name, b.timeline.command_log.entries) for b in self._run.branch_tree.branches.values()
+        )
 
     def mark_saved(self) -> None:
         self.saved_content = self._current_run_content()
@@ -70,4 +72,4 @@ def _is_worth_saving(command: Command) -> bool:
 
 def _user_commands(timeline: Timeline) -> list[Command]:
     """Return the commands of the user, including disabled ones."""
-    return [entry.command for entry in timeline.entries() if not entry.is_scripted]
+    return [entry.command for entry in timeline.command_log.entries if not entry.is_scripted]

@@ -25,7 +25,7 @@ def letters_of_user_edits(run: Run) -> dict[int, int]:
     letters are computed from the commands.
     """
     edited_world = _WorldWithoutAgents(run.scenario.grid.copy(), dict(run.scenario.switch_cells))
-    commands = [entry for entry in run.focused_branch_timeline.entries() if entry.is_enabled]
+    commands = [entry for entry in run.focused_branch_timeline.command_log.entries if entry.is_enabled]
     cells: dict[int, None] = {}
     for entry in commands:
         if isinstance(entry.command, DefineSwitch):

@@ -26,7 +26,7 @@ def last_move_sentence(desk: ViewContext, panel: Panel) -> str:
         return ""
     known = desk.ui_state.move_explanations.get(panel.key)
     if known is None or known[0] is not panel.snapshot or known[1] != mind.id:
-        records = desk.session.run.branch_tree[panel.key.branch].timeline.agent_records
+        records = desk.session.run.branch_tree[panel.key.branch].timeline.run_history.agent_records
         if mind.id not in records:
             return ""
         before = records[mind.id].cell_at_tick(panel.snapshot.tick - 1)

@@ -24,7 +24,7 @@ def focused_panel_and_pseudocode(desk: ViewContext) -> tuple[Panel, ExecutedPseu
     panel = next((p for p in session.run.panels if p.key == session.focused_key), None)
     if panel is None or panel.drawn_agent is None or not desk.player.is_slow_motion or session.run.is_seeking:
         return None
-    record = session.run.branch_tree[panel.key.branch].timeline.agent_records.get(panel.drawn_agent.id)
+    record = session.run.branch_tree[panel.key.branch].timeline.run_history.agent_records.get(panel.drawn_agent.id)
     before = record.cell_at_tick(panel.snapshot.tick - 1) if record else panel.drawn_agent.position
     reading = executed_pseudocode(panel.drawn_agent, before, desk.player.visible_expansions, panel.snapshot.tick)
     return (panel, reading) if reading is not None else None

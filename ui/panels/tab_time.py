@@ -133,7 +133,7 @@ def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
 
 def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     """Draw a warning if the run differs from the saved run (other digests), and return the top of the next section."""
-    tick = session.run.focused_branch_timeline.divergence_tick
+    tick = session.run.focused_branch_timeline.run_history.divergence_tick
     if tick is None:
         return y
     canvas = desk.canvas
@@ -164,7 +164,8 @@ def _draw_divergence_warning(desk: ViewContext, session: Session, x: int, y: int
 def _draw_script_section(desk: ViewContext, session: Session, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     entries = script_entries.script_entries(session.run)
-    rejections = session.run.focused_branch_timeline.rejection_reasons()
+    timeline = session.run.focused_branch_timeline
+    rejections = timeline.command_log.rejection_reasons(timeline.run_history.run_messages)
     if not entries:
         hint = "No edits yet. Every edit of the run is listed here. You can switch it off, move it to another tick, "
         hint += "repeat or delete it; the run is then recomputed."

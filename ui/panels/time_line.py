@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pygame
 
 from sim.time.agent_records import MarkKind
+from sim.time.run_marks import marks_of_run
 from ui.draw.theme import Colour, mix_colours
 from ui.model import script_entries
 from ui.model.layout import Box
@@ -152,7 +153,7 @@ def _draw_event_marks(desk: ViewContext, session: Session, bar: Box, end: int) -
     surface = desk.canvas.surface
     px = desk.canvas.to_px
     timeline = session.run.focused_branch_timeline
-    marks = timeline.marks(0, timeline.end)
+    marks = marks_of_run(timeline, 0, timeline.run_history.end)
     x, y, width, height = bar
     if width < 1:
         return  # the window is too narrow for a time line

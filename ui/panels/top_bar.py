@@ -96,7 +96,7 @@ def _draw_movement_rule(desk: ViewContext, left: int, right: int, box: Box) -> i
 
 def _draw_divergence_warning(desk: ViewContext, left: int, right: int, box: Box) -> int:
     """Draw a warning if the open run differs from the saved run."""
-    canvas, divergence = desk.canvas, desk.session.run.focused_branch_timeline.first_divergence
+    canvas, divergence = desk.canvas, desk.session.run.focused_branch_timeline.run_history.divergence
     if divergence is None:
         return left
     text = f"DIVERGED at tick {divergence.tick:,}"
