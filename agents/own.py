@@ -23,6 +23,7 @@ from sim.agent_api import AgentDefaults, AgentView, Problem, Status
 from sim.grid import Grid, MapChange
 from sim.kernels import log, octile
 from sim.metrics import OwnCounts
+from sim.movement import Movement
 from sim.params import Param, Value, value_as_in_python
 
 __all__ = ["OwnAgent", "Param"]
@@ -79,7 +80,7 @@ class OwnAgent(AgentDefaults):
         """
         self._expanded.append(cell)
         grid = self.grid
-        return [(cell + step, cost) for step, cost in _moves_by_mask(grid.width, grid.diagonal_cost)[grid.moves[cell]]]
+        return [(cell + step, cost) for step, cost in _moves_by_mask(grid.width, grid.movement)[grid.moves[cell]]]
 
     @property
     def left(self) -> int:
@@ -161,11 +162,11 @@ class OwnAgent(AgentDefaults):
 
 
 @lru_cache(maxsize=64)
-def _moves_by_mask(width: int, diagonal: float) -> list[list[Arc]]:
+def _moves_by_mask(width: int, movement: Movement) -> list[list[Arc]]:
     """Return a list that is indexed by a move mask (one bit for each legal direction) and contains lists of moves.
 
     A move is the difference between the numbers of the two cells, and the cost.
     """
     steps = (octile.DY * width + octile.DX).tolist()
-    costs = [1.0 if d < octile.FIRST_DIAGONAL else diagonal for d in range(8)]
+    costs = movement.direction_costs.tolist()
     return [[(steps[d], costs[d]) for d in range(8) if moves >> d & 1] for moves in range(256)]

@@ -143,9 +143,8 @@ class Grid:
 
     def _build_map_arrays(self) -> octile.MapArrays:
         step = octile.DY * self.width + octile.DX
-        cost = np.where(np.arange(8) < octile.FIRST_DIAGONAL, 1.0, self.diagonal_cost)
         shift = max(1, (self.cells - 1).bit_length())
-        return octile.MapArrays(self.moves, step, cost, self.width, self.height, shift)
+        return octile.MapArrays(self.moves, step, self.movement.direction_costs, self.width, self.height, shift)
 
     @classmethod
     def from_text_rows(cls, rows: list[str], name: str = "untitled", movement: Movement = DEFAULT_MOVEMENT) -> "Grid":

@@ -7,9 +7,15 @@ computed with a diagonal cost of 2, which makes it the Manhattan distance.
 """
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from sim.kernels import octile
 from sim.params import Param
+
+_Steps = npt.NDArray[np.signedinteger[Any]]  # differences of x or y, from -1 to 1
 
 FOUR_NEIGHBOURS, EIGHT_NEIGHBOURS, CUT_ONE_CORNER, SQUEEZE_BETWEEN_CORNERS = (
     "four",
@@ -63,6 +69,16 @@ class Movement:
         no diagonal moves, because there are only two shoulders.
         """
         return _REQUIRED_SHOULDERS[self.rule]
+
+    def step_costs(self, dx: _Steps, dy: _Steps) -> npt.NDArray[np.float64]:
+        """Return the cost of each step by (dx, dy) to a neighbour; 0 for a step that stays on its cell."""
+        straight: npt.NDArray[np.float64] = np.abs(dx).astype(np.float64) + np.abs(dy)
+        return np.where((dx != 0) & (dy != 0), self.diagonal, straight)
+
+    @property
+    def direction_costs(self) -> npt.NDArray[np.float64]:
+        """Return the cost of a move in each direction, in the order of octile.DX and octile.DY."""
+        return self.step_costs(octile.DX, octile.DY)
 
     @property
     def max_move_cost(self) -> float:

@@ -23,6 +23,7 @@ from files.movement import movement_data
 from files.movingai import write_map
 from files.scenario import Scenario, build_world, dump_scenario, parse_scenario
 from sim.grid import Grid
+from sim.kernels import octile
 from sim.kernels.octile import DIAGONAL, h0
 from sim.map_generators import component_labels, generate_map
 from sim.movement import (
@@ -108,6 +109,19 @@ def test_astar_cost_equals_dijkstra_before_and_after_edits(rule: str, diagonal: 
 
 def free_cells_of(world: World) -> list[int]:
     return [int(cell) for cell in np.flatnonzero(world.grid.free_mask)]
+
+
+@pytest.mark.parametrize("diagonal", [1.0, octile.DIAGONAL, 1.75])
+def test_every_cost_of_a_move_comes_from_the_movement_rule(diagonal: float) -> None:
+    movement = Movement(EIGHT_NEIGHBOURS, diagonal)
+    grid = Grid.from_text_rows(["..."] * 3, movement=movement)
+    centre, expected = 4, [1.0] * 4 + [grid.movement.diagonal] * 4
+    neighbours = [centre + int(step) for step in grid.map_arrays.step]
+    assert grid.map_arrays.cost.tolist() == expected
+    assert [octile.cost_between_neighbours(grid.map_arrays, centre, cell) for cell in neighbours] == expected
+    assert [octile.cost_between_neighbours(grid.map_arrays, cell, centre) for cell in neighbours] == expected
+    assert grid.movement.step_costs(octile.DX, octile.DY).tolist() == expected
+    assert grid.movement.step_costs(np.array([0]), np.array([0])).tolist() == [0.0]
 
 
 def test_each_movement_rule_extends_the_previous_one() -> None:

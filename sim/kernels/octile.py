@@ -72,6 +72,14 @@ def h0_between_cells(ground, s, t):
 
 
 @kernel
+def cost_between_neighbours(ground, s, t):
+    """Return the cost of a move between two neighbouring cells, whether or not the move is legal."""
+    width = ground.width
+    is_straight = s % width == t % width or s // width == t // width
+    return ground.cost[0] if is_straight else ground.cost[FIRST_DIAGONAL]
+
+
+@kernel
 def direction_between(ground, s, t):
     """Return the direction of the legal move from s to t, or -1 if there is none."""
     for d in range(8):

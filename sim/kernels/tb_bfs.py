@@ -19,7 +19,7 @@ from sim.jit.addresses import agent_arrays_at
 from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
 from sim.kernels.ancestry import link_ancestors, next_cell_towards
-from sim.kernels.octile import h0_between_cells
+from sim.kernels.octile import cost_between_neighbours, h0_between_cells
 from sim.kernels.referee import judge_log_rows
 from sim.kernels.route import (
     is_remaining_walk_legal,
@@ -259,12 +259,8 @@ def may_added_arc_offer_shortcut(ground, route, st, tails, heads, rose, left):
         return False
     for i in range(tails.size):
         if not rose[i]:
-            d_cost = ground.cost[0]
-            if tails[i] % ground.width != heads[i] % ground.width and tails[i] // ground.width != (
-                heads[i] // ground.width
-            ):
-                d_cost = ground.cost[4]
-            via = h0_between_cells(ground, st.loc, tails[i]) + d_cost + h0_between_cells(ground, heads[i], st.goal)
+            arc_cost = cost_between_neighbours(ground, tails[i], heads[i])
+            via = h0_between_cells(ground, st.loc, tails[i]) + arc_cost + h0_between_cells(ground, heads[i], st.goal)
             if st.shortcut_weight * via < left:
                 return True
     return False

@@ -15,6 +15,7 @@ import numpy as np
 from sim.jit.addresses import agent_arrays_at
 from sim.jit.decorators import inlined_kernel, kernel
 from sim.kernels import log
+from sim.kernels.octile import cost_between_neighbours
 from sim.kernels.referee import judge_log_rows
 from sim.kernels.route import route_index, set_route_from_trace
 from sim.kernels.search import (
@@ -250,9 +251,7 @@ def seek_shortcut(ground, search, detour, path, st, budget, traced, room):
     for i in range(st.length - 1, joint - 1, -1):
         s = np.int64(path.cells[i])
         if i + 1 < st.length:
-            t = np.int64(path.cells[i + 1])
-            is_straight = s % ground.width == t % ground.width or s // ground.width == t // ground.width
-            cost += ground.cost[0] if is_straight else ground.cost[4]
+            cost += cost_between_neighbours(ground, s, np.int64(path.cells[i + 1]))
         add_root(ground, detour, s, cost)
         steps += 1
     spent = np.int64(np.ceil((traced + steps) / st.trace_rate - 1e-9))

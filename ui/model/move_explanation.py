@@ -76,9 +76,10 @@ class _AgentMove:
         f = search_values_of_cell(self.snapshot, self.walker_view, cell)[2]
         return f"{self.cell_text(cell)}, f {_one_decimal_text(f)}"
 
-    def move_cost(self, a: int, b: int) -> float:
-        (ax, ay), (bx, by) = self.grid.xy(a), self.grid.xy(b)
-        return self.grid.diagonal_cost if ax != bx and ay != by else 1.0
+    def cost_of_move_to(self, cell: int) -> float:
+        """Return the cost of a move from the cell before this move to one of its neighbours."""
+        x_and_y = np.array([self.grid.xy(self.cell_before), self.grid.xy(cell)])
+        return float(self.grid.movement.step_costs(*np.diff(x_and_y, axis=0).T)[0])
 
 
 def _one_decimal_text(number: float) -> str:
@@ -330,7 +331,7 @@ def _explain_lrta(move: _AgentMove) -> MoveExplanation:
         f"{_h_excess_text(move, move.cell_before)}"
     )
     if best == move.cell_after:
-        cost, h = move.move_cost(move.cell_before, best), float(learned_h.h[best])
+        cost, h = move.cost_of_move_to(best), float(learned_h.h[best])
         total = f"cost {_one_decimal_text(cost)} + h {_one_decimal_text(h)} = {_one_decimal_text(cost + h)}"
         text = f"The neighbour {move.cell_text(best)} is most promising: {total}. {learned_text}."
         return MoveExplanation(text, best)
@@ -532,7 +533,7 @@ def _explain_dstar_lite(move: _AgentMove) -> MoveExplanation:
     search = move.agent.search
     if search is None or not kernels.is_known(search, move.cell_after):
         return _explain_destination(move)
-    cost, g = move.move_cost(move.cell_before, move.cell_after), float(search.nodes[move.cell_after].g)
+    cost, g = move.cost_of_move_to(move.cell_after), float(search.nodes[move.cell_after].g)
     return MoveExplanation(
         f"Of its neighbours, {move.cell_text(move.cell_after)} is nearest to the goal: {_one_decimal_text(cost)} + g "
         f"{_one_decimal_text(g)} = {_one_decimal_text(cost + g)}; "

@@ -20,7 +20,7 @@ class Trail:
         # record that the entries were copied from, and its version (`AgentRecord.truncation_count` counts how often it
         # dropped rows)
         self._followed_record: tuple[AgentRecord, int] | None = None
-        self._map_width, self._diagonal_cost = grid.width, grid.diagonal_cost
+        self._map_width, self._movement = grid.width, grid.movement
         self._is_visited = np.zeros(grid.cells, np.bool_)  # bool[cells]: whether the agent has been on each cell
         self._is_visited[start] = True
         self._cells = np.full(1024, start, np.int32)
@@ -85,9 +85,7 @@ class Trail:
     def _costs_of_moves(self, old: int, new: int) -> npt.NDArray[np.float64]:
         """Return the cost of the move in each entry from `old` to `new`; 0 where a trial puts the agent back."""
         cells = self._cells[old - 1 : new]
-        dx = np.abs(np.diff(cells % self._map_width))
-        dy = np.abs(np.diff(cells // self._map_width))
-        costs = np.where(dx & dy, self._diagonal_cost, (dx | dy).astype(np.float64))
+        costs = self._movement.step_costs(np.diff(cells % self._map_width), np.diff(cells // self._map_width))
         paid_costs: npt.NDArray[np.float64] = np.where(self._marks[old:new] & log.TRIAL_BEGAN, 0.0, costs)
         return paid_costs
 
