@@ -175,7 +175,9 @@ def _picture_size(data: bytes, name: str) -> tuple[int, int]:
 
 def _decode_pixels(codec: str, data: bytes, name: str) -> npt.NDArray[np.uint8]:
     """Return the picture as red, green, blue and alpha, uint8[height, width, 4]."""
-    import av  # imported here because loading the codecs takes long
+    # Loading codecs takes long, so they are imported here. Pillow is no replacement: it clips the shades of pictures
+    # of 16 bits, and reads a PGM picture in text form (P2) of 2048 x 2048 pixels in 1.1 s instead of 0.03 s.
+    import av
 
     try:
         context: Any = av.CodecContext.create(codec, "r")

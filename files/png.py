@@ -2,6 +2,7 @@
 
 Pictures of this program have large flat areas, for which unfiltered rows compress better than with any PNG filter.
 This takes a third of the time of pygame's writer, which also cannot embed texts.
+Pillow takes 1.8 to 1.9 times as long for the pictures in docs/shots, and its files are 7 to 25 % larger.
 """
 
 import struct
