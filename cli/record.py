@@ -253,7 +253,7 @@ def _replay_warnings(opened: opened_files.OpenedFile) -> Sequence[str]:
 def _view_settings(opened: opened_files.OpenedFile, theme: str | None) -> Appearance:
     """Return the view settings of a scenario, with the theme of the command line if it is given."""
     look = appearance_from_view(opened.scenario.view, LAYER_BY_KEY, f"{opened.path}: view")
-    return replace(look, theme_name=theme or look.theme_name, key_by_command=COMMAND_TABLE.first_key_by_id())
+    return replace(look, theme_name=theme or look.theme_name, command_table=COMMAND_TABLE)
 
 
 # --- filming --------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from files.scenario import Scenario
 from sim.grid import Grid
 from sim.world_commands import AgentConfig, SetSwitch
 from tests.runs import changed, scenario_on
+from ui.commands.command_table import COMMAND_TABLE
 from ui.film.film_options import FilmOptions, WindowPart
 from ui.film.offscreen_renderer import OffscreenRenderer
 from ui.film.replay import ReplaySpec, Rerun
@@ -61,7 +62,7 @@ def stage_of(
 ) -> OffscreenRenderer:
     part = more.pop("part", WindowPart("panels"))
     drawn = session.run if isinstance(session, Rerun) else session
-    return OffscreenRenderer(drawn, size, part, look or Appearance(), **more)
+    return OffscreenRenderer(drawn, size, part, look or Appearance(command_table=COMMAND_TABLE), **more)
 
 
 def shown(stage: OffscreenRenderer, *arguments: Any) -> npt.NDArray[np.uint32]:

@@ -32,6 +32,7 @@ from tests.window import (
     press,
     press_combination,
     settle,
+    tooltip_of,
 )
 from ui.commands.command_table import COMMAND_TABLE
 from ui.draw.layers import LAYERS
@@ -144,7 +145,7 @@ RUNNING_COMMANDS = {
     "compare_branch": lambda a: "no parent" in a.window.ui_state.message_queue.queued_message_texts()[-1],
     "hide_branch": lambda a: a.session.run.shown_branch_numbers == [0],
     "rename_branch": lambda a: type(a.window.dialogs.current_dialog).__name__ == "TextPrompt",
-    "delete_branch": lambda a: "cannot be deleted" in a.window.ui_state.message_queue.queued_message_texts()[-1],
+    "delete_branch": lambda a: "only one branch" in a.window.ui_state.message_queue.queued_message_texts()[-1],
     "worst_block": lambda a: type(a.window.dialogs.current_dialog).__name__ == "WorstBlockDialog",
     "record": lambda a: type(a.window.dialogs.current_dialog).__name__ == "RecordDialog",
     "export_video": lambda a: type(a.window.dialogs.current_dialog).__name__ == "ExportDialog",
@@ -327,6 +328,34 @@ def test_every_shortcut_runs_its_command(command):
             press(app, pygame.K_ESCAPE)
             assert app.window.dialogs.current_dialog is None, "Escape closes every dialog"
         assert app.window.is_window_open or command.id == "quit"
+
+
+def free_combinations() -> list[str]:
+    """Key combinations that no command has by default, as many as there are commands."""
+    taken = {key for command in COMMAND_TABLE for key in command.keys}
+    names = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", *(f"F{n}" for n in range(1, 13))]
+    prefixes = ("Ctrl+Alt+Shift+", "Ctrl+Alt+", "Alt+Shift+", "Ctrl+Shift+", "Ctrl+", "Alt+")
+    free = [combination for prefix in prefixes for name in names if (combination := prefix + name) not in taken]
+    assert len(free) > len(COMMAND_TABLE)
+    return free
+
+
+@pytest.mark.parametrize(
+    ("command", "combination"),
+    list(zip(COMMAND_TABLE, free_combinations(), strict=False)),
+    ids=lambda each: getattr(each, "id", ""),
+)
+def test_every_command_runs_by_its_new_key_after_all_keys_were_changed(command, combination):
+    app = make_app(setup())
+    for other, key in zip(COMMAND_TABLE, free_combinations(), strict=False):
+        app.window.settings.keys[other.id] = key
+    app.window.assign_keys_to_command(command.id, combination)
+    app.window.ui_state.is_editing = command.available_mode == EDIT_MODE
+    press_combination(app, command.keys[0])
+    assert app.window.dialogs.current_dialog is None and not app.session.tick, "the old key does nothing"
+    press_combination(app, combination)
+    check = RUNNING_COMMANDS.get(command.id) or EDITING_COMMANDS[command.id]
+    assert check(app), (command.id, combination)
 
 
 def hud_values(view) -> dict[str, str]:
@@ -1119,7 +1148,10 @@ def test_whole_legend_can_be_scrolled_into_view(size, heat, monkeypatch):
     words = " ".join(text for text, _ in lines)
     for key, meaning in map_legend.visible_legend_entries(app.window.view_context):
         assert meaning in words, key
-    assert [text for text, _ in lines][-2:] == [LAYERS[-1].name, LAYERS[-1].shortcut], "layers of other agents"
+    assert [text for text, _ in lines][-2:] == [
+        LAYERS[-1].name,
+        COMMAND_TABLE.first_key_of(f"layer_{LAYERS[-1].key}"),
+    ], "layers of other agents"
     foot = lines[-1][1][2]
     is_scrolled = "sidebar:bar" in {each.id for each in app.window.canvas.hit_regions}
     assert foot < y + height - 6 and (foot > y + height - 40 or not is_scrolled), "the end is in sight"
@@ -1369,7 +1401,9 @@ def test_every_panel_shows_its_number(monkeypatch):
     texts = rendered_texts(app, monkeypatch)
     assert {str(n) for n in range(1, 9)} <= set(texts)
     assert [
-        app.window.canvas.hit_region_with_id(f"panel:{panel.key}").shortcut
+        app.window.view_context.tooltip_and_keys_of_region(app.window.canvas.hit_region_with_id(f"panel:{panel.key}"))[
+            1
+        ]
         for panel in app.window.map_view.shown_panels
     ] == [*"12345678"]
 
@@ -2064,7 +2098,7 @@ def test_disabled_buttons_have_no_action_and_give_a_reason(app):
     app.window.settings.sidebar_tab = "time"
     app.draw_window()
     for name, reason in (("time:delete_branch", "only one branch"), ("time:compare_branch", "no parent")):
-        assert spots.hit_region_with_id(name).on_click is None and reason in spots.hit_region_with_id(name).tooltip
+        assert spots.hit_region_with_id(name).on_click is None and reason in tooltip_of(app, name)
     assert spots.hit_region_with_id("transport:step_back").on_click is None
     press_combination(app, "B")
     app.session.advance_by_ticks(1)
@@ -2148,7 +2182,7 @@ def test_small_window_shows_all_run_until_buttons_and_mark_names(size, scale, mo
     app = make_app(setup(), size, scale=scale)
     texts = rendered_texts(app, monkeypatch)
     assert all(
-        app.window.canvas.hit_region_with_id(f"transport:{command}") for command, _ in transport_bar.RUN_UNTIL_BUTTONS
+        app.window.canvas.hit_region_with_id(f"transport:{command}") for command in transport_bar.RUN_UNTIL_COMMANDS
     )
     assert {"edit", "restart", "back-move", "no path", "arrival"} <= set(texts)
 
@@ -2229,7 +2263,8 @@ def test_scrubber_tooltip_covers_no_button(size):
     app.session.advance_by_ticks(30)
     app.draw_window()
     canvas = app.window.canvas
-    tip = pygame.Rect(canvas.draw_tooltip(canvas.hit_region_with_id("scrubber")))
+    region = canvas.hit_region_with_id("scrubber")
+    tip = pygame.Rect(canvas.draw_tooltip(region, *app.window.view_context.tooltip_and_keys_of_region(region)))
     buttons = [spot for spot in canvas.hit_regions if spot.id.startswith("transport:until")]
     assert len(buttons) == 5 and not any(tip.colliderect(button.box) for button in buttons)
     assert app.window.surface.get_rect().contains(tip)

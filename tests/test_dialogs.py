@@ -83,6 +83,12 @@ class FakeHost:
     def run_command(self, command_id: str) -> None:
         self.ran.append(command_id)
 
+    def disabled_reason_of_command(self, command_id: str) -> str:
+        return ""
+
+    def is_command_on(self, command_id: str) -> bool:
+        return False
+
     def open_path(self, path: str | os.PathLike[str]) -> None:
         self.paths.append(Path(path))
 

@@ -183,7 +183,8 @@ def test_every_layer_has_a_check_box_with_key_and_is_saved() -> None:
     for layer in LAYERS:
         app.draw_window()
         box = find_spot(app, f"layer:{layer.key}")
-        assert box.shortcut == layer.shortcut
+        key = app.window.command_table.first_key_of(f"layer_{layer.key}")
+        assert key and app.window.view_context.tooltip_and_keys_of_region(box)[1] == key
         click(app, box.box)
         assert app.window.map_view.layer_state.is_layer_on(layer) != layer.is_on_by_default
     app.window.copy_window_state_to_settings()
@@ -206,10 +207,11 @@ def test_every_button_has_a_tooltip_and_a_valid_key(tab: str) -> None:
     for each in app.window.canvas.hit_regions:
         if each.id == "sidebar:bar" or (each.on_click is None and each.on_drag is None):
             continue  # a scroll bar says what it is
-        assert each.tooltip, f"{each.id} does not say what it does"
-        assert set(each.shortcut.split()) <= keys, f"{each.id} names {each.shortcut}, which does nothing"
+        tooltip, shortcuts = app.window.view_context.tooltip_and_keys_of_region(each)
+        assert tooltip, f"{each.id} does not say what it does"
+        assert set(shortcuts.split()) <= keys, f"{each.id} names {shortcuts}, which does nothing"
         if each.id.startswith(("top:", "transport:")):
-            assert each.shortcut, f"{each.id} does not name its key"
+            assert shortcuts, f"{each.id} does not name its key"
 
 
 # --- 31: another size of the window -----------------------------------------------------------------

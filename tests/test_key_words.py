@@ -12,12 +12,12 @@ from files.shipped_files import SCENARIOS_FOLDER
 from tests.test_app import setup
 from tests.window import ROOT, App, DrawnTexts, at_cell, click, make_app, middle_of
 from ui.commands.command_table import COMMAND_TABLE
-from ui.draw.layers import LAYERS
+from ui.dialogs.command_palette import matching_commands
+from ui.dialogs.help_overlay import help_lines
 from ui.model import opened_files
 from ui.model.key_placeholders import commands_mentioned_in, fill_in_key_placeholders
-from ui.model.settings import SIDEBAR_TABS
+from ui.model.settings import SIDEBAR_TABS, load_settings, save_settings
 from ui.model.tutorial_notes import TUTORIAL_NOTES, TutorialNotes
-from ui.model.ui_command import CommandTable, CommandTopic
 
 OLD = {key for command in COMMAND_TABLE for key in command.keys}
 NEW = {command.id: f"Meta+{number}x" for number, command in enumerate(COMMAND_TABLE)}
@@ -30,6 +30,7 @@ _LETTER = re.compile(
     r"(?:adds|has|sets|makes|shows|stops|runs|for|says|lists|marks|removes|fits|puts|turns|lets|"
     r"brings|in edit|all keys)\b"
 )
+TITLE_WORDS = {"Left", "Right", "Down", "Home", "Menu", "Delete", "Insert", "Return", "Escape", "Space"}
 OWN_KEYS = ("New seed  (F8)",)  # of a dialog: nobody can rebind them
 
 
@@ -65,10 +66,15 @@ def test_text_without_a_command_key_has_no_match(text: str) -> None:
     assert not default_keys_in(text)
 
 
-def rebind_every_command(app: App) -> App:
-    for command_id, key in NEW.items():
-        app.window.assign_keys_to_command(command_id, key)
-    return app
+def rebind_every_command(app: App, folder: Path) -> App:
+    """Start with a settings file in which the user has assigned another key to every command."""
+    path = folder / "settings.yaml"
+    assert save_settings(replace(app.window.settings, keys=NEW), path) is None
+    settings, problem = load_settings(path)
+    assert problem is None and settings.keys == NEW
+    again = App(app.session, settings, app.window.surface)
+    again.draw_window()
+    return again
 
 
 def draw_whole_interface(app: App, seen: DrawnTexts) -> None:
@@ -131,8 +137,8 @@ def make_example_app(name: str) -> App:
 
 
 @pytest.mark.parametrize("name", ["scrubbing", "bridges", "crowd-bridge"])
-def test_interface_shows_no_default_key_after_rebinding(name: str) -> None:
-    app = rebind_every_command(make_example_app(name))
+def test_interface_shows_no_default_key_after_rebinding(name: str, tmp_path: Path) -> None:
+    app = rebind_every_command(make_example_app(name), tmp_path)
     app.session.advance_by_ticks(60)
     with DrawnTexts(app) as seen:
         draw_whole_interface(app, seen)
@@ -140,8 +146,8 @@ def test_interface_shows_no_default_key_after_rebinding(name: str) -> None:
     assert len(seen.texts) > 500 and len(seen.keys) > 50, "it has looked around"
 
 
-def test_lessons_show_no_default_key_after_rebinding() -> None:
-    app = rebind_every_command(make_app(setup(), (1600, 900)))
+def test_lessons_show_no_default_key_after_rebinding(tmp_path: Path) -> None:
+    app = rebind_every_command(make_app(setup(), (1600, 900)), tmp_path)
     for lesson in opened_files.lesson_files():
         app.window.document_opener.open_path(lesson)
         with DrawnTexts(app) as seen:
@@ -204,11 +210,10 @@ def test_shipped_yaml_files_contain_no_hard_coded_keys() -> None:
         assert not [line for line in path.read_text(encoding="utf-8").splitlines() if default_keys_in(line)], path
 
 
-def test_layers_after_the_27th_have_no_shortcut() -> None:
-    usual = [replace(LAYERS[0], list_position=place).shortcut for place in range(1, 40)]
-    assert usual[:27] == [f"{mods}{digit}" for mods in ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+") for digit in range(1, 10)]
-    assert not any(usual[27:])
-    topic = CommandTopic("Layers")
-    topic(usual[30], "Layer: the 31st", name="layer_31")(lambda window: None)
-    table = CommandTable([topic])
-    assert table.first_key_of("layer_31") == "" and table.command_for_key("", False) is None
+def test_help_and_palette_show_no_default_key_after_rebinding() -> None:
+    table = COMMAND_TABLE.with_assigned_keys(NEW)
+    shown = {key for line in help_lines(table) if line.help_text for key in line.keys.split()}
+    shown |= {key for command in matching_commands(table, "") for key in command.keys}
+    assert shown == set(NEW.values())
+    searched = " ".join(line.searchable_text for line in help_lines(table)).split()
+    assert not {key.lower() for key in OLD if "+" in key or (len(key) > 3 and key not in TITLE_WORDS)} & set(searched)

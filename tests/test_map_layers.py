@@ -13,6 +13,7 @@ from sim.kernels import log
 from sim.kernels.octile import DX, DY
 from sim.kernels.search import is_known
 from sim.params import Value
+from ui.commands.layer_commands import default_layer_key
 from ui.draw.kernels.paint import Viewport
 from ui.draw.kernels.parent_arrows import stamp_parent_arrows
 from ui.draw.layers import LAYERS, control, layers_for_agents
@@ -36,7 +37,7 @@ def test_every_layer_file_has_a_unique_index_depth_and_shortcut() -> None:
     assert files == {layer.key for layer in LAYERS}
     assert [layer.list_position for layer in LAYERS] == list(range(1, len(LAYERS) + 1))
     assert len({layer.drawing_depth for layer in LAYERS}) == len(LAYERS)
-    assert len({layer.shortcut for layer in LAYERS}) == len(LAYERS)
+    assert len({default_layer_key(layer.list_position) for layer in LAYERS}) == len(LAYERS)
 
 
 # --- which agents have something to show of which layer ------------------------------------------------

@@ -16,7 +16,7 @@ from sim.time.worst_block import switch_block_tasks
 from sim.world_commands import MAX_SWITCHES, AgentConfig, DefineSwitch, EditCells, SetSwitch, SetTerrain
 from sim.world_editor import WorldEditor
 from tests.runs import scenario_on
-from tests.window import App, at_cell, drag, make_app, press, press_combination, settle
+from tests.window import App, at_cell, drag, make_app, press, press_combination, settle, tooltip_of
 from ui.model import branch_actions, opened_files, script_entries, session_saving, value_adjustments
 from ui.model.select_tool import SelectTool
 from ui.model.selection import MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_LEFT, ROTATE_RIGHT, MapPiece, Selection
@@ -397,10 +397,10 @@ def test_disabled_buttons_explain_why(app):
     app.window.settings.sidebar_tab = "edit"
     app.draw_window()
     spot = app.window.canvas.hit_region_with_id("copy")
-    assert spot.on_click is None and "Nothing is selected" in spot.tooltip
+    assert spot.on_click is None and "Nothing is selected" in tooltip_of(app, "copy")
     drag_selection(app, (1, 1), (2, 3))
     assert app.window.canvas.hit_region_with_id("copy").on_click is not None
-    assert "Nothing was copied" in app.window.canvas.hit_region_with_id("paste").tooltip
+    assert "Nothing was copied" in tooltip_of(app, "paste")
 
 
 # --- named switches -------------------------------------------------------------------------------------

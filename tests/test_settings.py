@@ -170,7 +170,7 @@ def test_unencodable_file_name_is_not_saved(tmp_path: Path) -> None:
 def test_every_sidebar_tab_can_be_saved(tmp_path: Path) -> None:
     from ui.panels.sidebar import SIDEBAR_TAB_DRAWERS
 
-    for key, _, _ in SIDEBAR_TAB_DRAWERS:
+    for key, _ in SIDEBAR_TAB_DRAWERS:
         settings = replace(Settings(), sidebar_tab=key)
         assert save_settings(settings, tmp_path / "settings.yaml") is None
         assert load_settings(tmp_path / "settings.yaml") == (settings, None)

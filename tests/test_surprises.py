@@ -74,7 +74,8 @@ def test_sidebar_handle_shows_a_hidden_sidebar(size: tuple[int, int], combinatio
     while app.window.map_view.layout.sidebar_box is not None:
         press_combination(app, combination)
     handle = spot(app, "sidebar:show")
-    assert (handle.tooltip, handle.shortcut) == ("Show the sidebar", combination)
+    tooltip, keys = app.window.view_context.tooltip_and_keys_of_region(handle)
+    assert tooltip.startswith("Show or hide ") and keys == combination
     assert all(
         panel.panel_box[0] + panel.panel_box[2] <= handle.box[0] for _, panel in app.window.map_view.panels_with_boxes()
     )
@@ -96,8 +97,8 @@ def test_sidebar_handle_is_shown_after_a_restart(app: App, tmp_path: Path) -> No
 
 
 def test_active_tab_tooltip_says_that_a_click_hides_the_sidebar(app: App) -> None:
-    assert spot(app, "tab_layers").tooltip == "Hide the sidebar"
-    assert spot(app, "tab_edit").tooltip != "Hide the sidebar"
+    tooltip, _ = app.window.view_context.tooltip_and_keys_of_region(spot(app, "tab_layers"))
+    assert tooltip == "Show or hide layers and legend in the sidebar"
     click(app, centre_of(spot(app, "tab_layers").box))
     assert app.window.map_view.layout.sidebar_box is None and spot(app, "sidebar:show").box
 
@@ -122,10 +123,11 @@ def test_maximised_panel_has_a_restore_button(size: tuple[int, int]) -> None:
     assert len(app.window.map_view.panels_with_boxes()) == 1
     assert not any(other.id.startswith("remove:") for other in app.window.canvas.hit_regions)
     button = spot(app, "restore")
-    assert (button.tooltip, button.shortcut) == ("Show all panels", "X")
+    tip = app.window.view_context.tooltip_and_keys_of_region(button)
+    assert tip == ("Maximise or restore the focused panel", "X")
     click(app, centre_of(button.box))
     assert len(app.window.map_view.panels_with_boxes()) == 2 and len(app.session.run.panels) == 2
-    assert spot(app, "remove:").tooltip == "Remove this agent"
+    assert spot(app, "remove:").tooltip == "Remove the focused agent"
 
 
 def test_removed_agent_is_restored_by_undo(app: App) -> None:

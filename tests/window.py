@@ -68,6 +68,13 @@ def settle(app: App) -> None:
     app.run_frame(0.0)
 
 
+def tooltip_of(app: App, spot_id: str) -> str:
+    """The tooltip of a control, which says what it does and why it is disabled."""
+    region = app.window.canvas.hit_region_with_id(spot_id)
+    assert region is not None, spot_id
+    return app.window.view_context.tooltip_and_keys_of_region(region)[0]
+
+
 def press(app: App, key: int, mod: int = 0, unicode: str = "") -> None:
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, mod=mod, unicode=unicode, scancode=0))
     pygame.event.post(pygame.event.Event(pygame.KEYUP, key=key, mod=mod, unicode=unicode, scancode=0))
@@ -182,8 +189,9 @@ class DrawnTexts:
         self.app.draw_window()
         window = self.app.window
         for spot in window.canvas.hit_regions:
-            self.texts.setdefault(spot.tooltip, f"{doing}: {spot.id}")
-            for key in spot.shortcut.split():
+            tooltip, keys = window.view_context.tooltip_and_keys_of_region(spot)
+            self.texts.setdefault(tooltip, f"{doing}: {spot.id}")
+            for key in keys.split():
                 self.keys.setdefault(key, f"{doing}: {spot.id}")
         for text in window.ui_state.message_queue.queued_message_texts():
             self.texts.setdefault(text, doing)

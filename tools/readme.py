@@ -65,14 +65,14 @@ def column_table() -> str:
 def shortcut_table() -> str:
     """Return the table of keyboard shortcuts by group of commands, with the lines of the list of keys in the window."""
     from ui.commands.command_table import COMMAND_TABLE  # imported here, because the other tables do not need pygame
-    from ui.model.ui_command import command_families
+    from ui.model.ui_command import command_lines
 
     rows = ["| keys | what they do |", "|---|---|"]
     for group in COMMAND_TABLE.group_names:
         rows.append(f"| | **{group}** |")
-        for family in command_families(COMMAND_TABLE.commands_of_group(group)):
-            keys_text = " ".join(f"`{key}`" for key in family.keys).replace("|", "\\|")
-            rows.append(f"| {keys_text} | {family.label} |")
+        for line in command_lines(COMMAND_TABLE.commands_of_group(group)):
+            keys_text = " ".join(f"`{key}`" for key in line.keys).replace("|", "\\|")
+            rows.append(f"| {keys_text} | {line.title} |")
     return "\n".join(rows)
 
 

@@ -271,7 +271,7 @@ class App:
             True if nothing of the previous frame's tooltip stays visible: there was none, or both have the same box.
         """
         before = self.tooltip_drawer.visible_box
-        self.tooltip_drawer.draw_tooltip(self.window.canvas)
+        self.tooltip_drawer.draw_tooltip(self.window.view_context)
         if self.tooltip_drawer.visible_box is not None:
             self.window.canvas.dirty_rects.append(self.tooltip_drawer.visible_box)
         return before is None or self.tooltip_drawer.visible_box == before

@@ -44,23 +44,27 @@ class AppContext:
 
     def __init__(self, session: Session, settings: Settings, surface: pygame.Surface, commands: CommandTable) -> None:
         self.session, self.settings, self.surface = session, settings, surface
-        self._default_command_table, self.command_table = commands, commands.with_assigned_keys(settings.keys)
+        self._default_command_table = commands
         self.ui_state = UiState()
         self.player = Player(session, settings.speed)
         self.cameras = Cameras()
         self.cameras.is_linked = settings.linked_cameras
         self.map_view = self._create_map_view()
         self.view_context = ViewContext(
-            session, settings, self.ui_state, self.player, self.map_view, run_command=self.run_command
+            session,
+            settings,
+            self.ui_state,
+            self.player,
+            self.map_view,
+            run_command=self.run_command,
+            command_table=commands.with_assigned_keys(settings.keys),
         )
-        self.view_context.shortcut_by_command_id = self.command_table.first_key_by_id()
-        self.view_context.tooltip_by_command_id = commands.label_by_id()
         self.map_editor = MapEditor(session, self.ui_state)
         self.view_overrides = ViewOverrides(self.view_context, self.cameras)
         self.view_context.is_default_view = lambda: self.view_overrides.is_default_view
         # heat map and camera linking of the settings when they were last applied to the view
         self._applied_view_defaults = settings.heat, settings.linked_cameras
-        self.dialogs = WindowDialogs(self.view_context, self.view_overrides, self.command_table, surface.get_size())
+        self.dialogs = WindowDialogs(self.view_context, self.view_overrides, surface.get_size())
         self.document_opener.run_replaced_callbacks.append(self.map_editor.abandon_drag)
         self.recording_controller = RecordingController(self.view_overrides, self.dialogs)
         self.player.on_seek = self.recording_controller.cut_at_next_seek
@@ -112,9 +116,16 @@ class AppContext:
     def document_opener(self) -> DocumentOpener:
         return self.dialogs.document_opener
 
+    @property
+    def command_table(self) -> CommandTable:
+        return self.view_context.command_table
+
     def run_command(self, command_id: str) -> None:
-        """Run the command with this id, as its key or button does."""
-        self.command_table[command_id].action(self)
+        """Run a command, as its key, its button and its menu items do; if it is disabled, show the reason instead."""
+        if reason := self.view_context.disabled_reason_of_command(command_id):
+            self.notify_until_next_edit(reason)
+        else:
+            self.command_table[command_id].action(self)
 
     def notify_user(self, text: str) -> None:
         """Show a message to the user for a few seconds."""
@@ -135,12 +146,8 @@ class AppContext:
             and not self.ui_state.are_bars_hidden
             and self.map_view.layout.sidebar_box is None
         ):
-            key = (
-                self.view_context.shortcut_of_command("ui_smaller")
-                if self.map_view.px_per_unit > value_adjustments.UI_SCALES[0]
-                else ""
-            )
-            advice = f". {key} reduces it" if key else ""
+            can_reduce = self.map_view.px_per_unit > value_adjustments.UI_SCALES[0]
+            advice = "; {key:ui_smaller} reduces it" if can_reduce else ""
             self.notify_user(f"The window is too narrow for {part} at this text size{advice}")
 
     def open_dialog(self, dialog: Dialog) -> None:
@@ -246,10 +253,7 @@ class AppContext:
             self.settings.keys.pop(command_id, None)
         else:
             self.settings.keys[command_id] = keys
-        self.command_table = self.dialogs.command_table = self._default_command_table.with_assigned_keys(
-            self.settings.keys
-        )
-        self.view_context.shortcut_by_command_id = self.command_table.first_key_by_id()
+        self.view_context.command_table = self._default_command_table.with_assigned_keys(self.settings.keys)
 
     # --- cameras and the pinned cell --------------------------------------------------------------
 

@@ -8,12 +8,25 @@ from ui.dialogs.split_dialog import SplitDialog
 from ui.dialogs.text_prompt import TextPrompt
 from ui.dialogs.worst_block_dialog import WorstBlockDialog
 from ui.model import branch_actions
-from ui.model.ui_command import RUN_MODE, CommandTopic
+from ui.model.ui_command import RUN_MODE, CommandTopic, ContextMenu, requires
 
 command = CommandTopic("Branches")
 
+_NEEDS_SECOND_BRANCH = requires(
+    lambda view: len(view.session.run.branch_tree.branches) > 1,
+    "There is only one branch; {key:branch} creates another",
+)
 
-@command("B", "Create a branch at the current tick", mode=RUN_MODE, name="branch")
+
+@command(
+    "B",
+    "Create a branch at the current tick",
+    button="Branch",
+    mode=RUN_MODE,
+    menus={ContextMenu.TIME_LINE: 10},
+    synonyms=("fork", "what if", "alternative"),
+    name="branch",
+)
 def create_branch(window: AppContext) -> None:
     branch = branch_actions.create_branch_at_current_tick(window.session)
     window.settings.sidebar_tab = "time"
@@ -22,38 +35,67 @@ def create_branch(window: AppContext) -> None:
     )
 
 
-@command("Ctrl+B", "Create a branch at the current tick (also in edit mode)", name="branch_always")
+@command(
+    "Ctrl+B",
+    "Create a branch at the current tick (also in edit mode)",
+    synonyms=("fork", "what if", "alternative"),
+    name="branch_always",
+)
 def create_branch_in_any_mode(window: AppContext) -> None:
     create_branch(window)
 
 
-@command("Shift+B", "Split the run into branches with different agent settings", mode=RUN_MODE, name="split_policy")
+@command(
+    "Shift+B",
+    "Split the run into branches with different agent settings",
+    button="Split",
+    mode=RUN_MODE,
+    disabled=requires(lambda view: view.session.focused_walker, "There is no agent whose settings can differ"),
+    menus={ContextMenu.AGENT: 40},
+    name="split_policy",
+)
 def open_branch_split_dialog(window: AppContext) -> None:
-    if window.session.focused_walker is not None:
-        window.open_dialog(SplitDialog(window.dialogs))
+    window.open_dialog(SplitDialog(window.dialogs))
 
 
-@command("N", "Focus the next branch", mode=RUN_MODE, name="next_branch")
+@command("N", "Focus the next branch", mode=RUN_MODE, disabled=_NEEDS_SECOND_BRANCH, name="next_branch")
 def focus_next_branch(window: AppContext) -> None:
     numbers = list(window.session.run.branch_tree.branches)
     index = numbers.index(window.session.run.focused_branch_number)
     branch_actions.show_branch(window.session, numbers[(index + 1) % len(numbers)])
 
 
-@command("Alt+P", "Compare the focused branch with its parent (heat map A - B)")
+@command(
+    "Alt+P",
+    "Compare the focused branch with its parent (heat map A - B)",
+    button="Compare",
+    disabled=requires(
+        lambda view: (
+            view.session.run.branch_tree[view.session.run.focused_branch_number].parent
+            in view.session.run.branch_tree.branches
+        ),
+        "The focused branch has no parent to compare it with",
+    ),
+    synonyms=("difference",),
+)
 def compare_branch(window: AppContext) -> None:
-    if branch_actions.show_beside_parent_branch(window.session):
-        window.map_view.layer_state.set_heat_kind("difference")
-    else:
-        window.notify_user("The first branch has no parent")
+    branch_actions.show_beside_parent_branch(window.session)
+    window.map_view.layer_state.set_heat_kind("difference")
 
 
-@command("Alt+H", "Hide the focused branch")
+@command(
+    "Alt+H",
+    "Hide the focused branch",
+    button="Hide",
+    disabled=requires(
+        lambda view: len(view.session.run.shown_branch_numbers) > 1, "The only branch on screen cannot be hidden"
+    ),
+)
 def hide_branch(window: AppContext) -> None:
     branch_actions.hide_branch(window.session, window.session.run.focused_branch_number)
 
 
-@command("Alt+N", "Rename the focused branch")
+@command("Alt+N", "Rename the focused branch", button="Rename")
 def rename_branch(window: AppContext) -> None:
     session, chosen = window.session, window.session.run.branch_tree[window.session.run.focused_branch_number]
     window.open_dialog(
@@ -66,7 +108,9 @@ def rename_branch(window: AppContext) -> None:
     )
 
 
-@command("Alt+Delete", "Delete the focused branch")
+@command(
+    "Alt+Delete", "Delete the focused branch", button="Delete", disabled=_NEEDS_SECOND_BRANCH, synonyms=("remove",)
+)
 def delete_branch(window: AppContext) -> None:
     try:
         branch_actions.delete_branch(window.session, window.session.run.focused_branch_number)
@@ -74,6 +118,12 @@ def delete_branch(window: AppContext) -> None:
         window.notify_user(error.problems[0])
 
 
-@command("Alt+W", "Find the worst block: the cell or switch, and the tick, that cost most", name="worst_block")
+@command(
+    "Alt+W",
+    "Find the worst block: the cell or switch, and the tick, that cost most",
+    button="Find the worst block ...",
+    synonyms=("adversary",),
+    name="worst_block",
+)
 def open_worst_block_search(window: AppContext) -> None:
     window.open_dialog(WorstBlockDialog(window.dialogs))

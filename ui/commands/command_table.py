@@ -1,4 +1,6 @@
-"""Table of all commands and their keys, ordered by topic; each topic is a module with its own `command` decorator."""
+"""Table of all commands, ordered by topic; each topic is a module with its own `command` decorator."""
+
+from collections.abc import Mapping
 
 from ui.commands import (
     branch_commands,
@@ -34,4 +36,13 @@ COMMAND_TOPICS = (
     help_commands,
     layer_commands,
 )
-COMMAND_TABLE = CommandTable(topic.command for topic in COMMAND_TOPICS)
+
+
+def command_table_with_keys(keys: Mapping[str, str]) -> CommandTable:
+    """Return the table with the keys that the user assigned; `keys`: command id -> keys."""
+    return COMMAND_TABLE.with_assigned_keys(keys)
+
+
+COMMAND_TABLE = CommandTable(
+    (command for topic in COMMAND_TOPICS for command in topic.command.commands), command_table_with_keys
+)

@@ -6,13 +6,21 @@ from functools import partial
 from sim.world_commands import DefineSwitch
 from ui.commands.app_context import AppContext
 from ui.model import script_entries, value_adjustments
-from ui.model.context_menu import Menu, MenuItem
+from ui.model.context_menu import (
+    AgentTarget,
+    ChartTarget,
+    Menu,
+    MenuItem,
+    MenuTarget,
+    ScriptEntryTarget,
+    SwitchTarget,
+    TimeLineTarget,
+)
 from ui.model.drawing_tools import Point
-from ui.model.layout import box_contains_position
-from ui.model.panel_keys import PanelKey
 from ui.model.panel_texts import RunNames
 from ui.model.run import Panel
 from ui.model.script_entries import ScriptEntry
+from ui.model.ui_command import ContextMenu
 from ui.panels.time_line import tick_at_window_x
 
 WindowPosition = tuple[int, int]  # x and y in the window, in pixels
@@ -20,32 +28,33 @@ WindowPosition = tuple[int, int]  # x and y in the window, in pixels
 
 def context_menu_at(window: AppContext, position: WindowPosition) -> Menu | None:
     """Return the context menu for a position in the window; None if there is no menu for it."""
-    region = window.canvas.topmost_region_at(position)
-    kind, _, suffix = region.id.partition(":") if region is not None else ("", "", "")  # ids such as "switch:NAME"
-    if kind in ("switch", "bridge"):
-        return switch_context_menu(window, suffix.partition(":")[2] if kind == "bridge" else suffix, position)
+    region = window.canvas.menu_region_at(position)
+    if region is not None and region.menu is not None:
+        return menu_of_target(window, region.menu, position)
     panel_with_boxes = window.map_view.panel_at_position(position)
-    if panel_with_boxes is not None:
-        return cell_context_menu(
-            window, panel_with_boxes[0], window.map_view.map_cell_at(*panel_with_boxes, position), position
-        )
-    for panel, boxes in window.map_view.panels_with_boxes():
-        if box_contains_position(boxes.header_box, position) or box_contains_position(boxes.hud_box, position):
-            return agent_context_menu(window, panel, position)
-    if kind in ("scrubber", "mark"):
-        return time_line_context_menu(window, position)
-    if kind in ("deed", "deed_text"):
-        entry_id = int(suffix.split(":")[0])
-        entry = next(
-            (
-                entry
-                for entry in script_entries.script_entries(window.session.run)
-                if entry.first_log_entry_id == entry_id
-            ),
-            None,
-        )
-        return script_entry_context_menu(window, entry, position) if entry is not None else None
-    return Menu("Charts", [_command_menu_item(window, "save_charts")], position) if kind == "chart" else None
+    if panel_with_boxes is None:
+        return None
+    return cell_context_menu(
+        window, panel_with_boxes[0], window.map_view.map_cell_at(*panel_with_boxes, position), position
+    )
+
+
+def menu_of_target(window: AppContext, target: MenuTarget, position: WindowPosition) -> Menu | None:
+    """Return the context menu of an object in the window; None if the object has been removed since it was drawn."""
+    match target:
+        case AgentTarget(panel_key):
+            panel_with_boxes = window.map_view.panel_with_key(panel_key)
+            return agent_context_menu(window, panel_with_boxes[0], position) if panel_with_boxes is not None else None
+        case SwitchTarget(name):
+            return switch_context_menu(window, name, position)
+        case ScriptEntryTarget(entry_id):
+            entries = script_entries.script_entries(window.session.run)
+            entry = next((entry for entry in entries if entry.first_log_entry_id == entry_id), None)
+            return script_entry_context_menu(window, entry, position) if entry is not None else None
+        case TimeLineTarget():
+            return time_line_context_menu(window, position)
+        case ChartTarget():
+            return Menu("Charts", _menu_items(window, ContextMenu.CHART), position)
 
 
 def context_menu_for_menu_key(window: AppContext) -> Menu | None:
@@ -62,15 +71,34 @@ def context_menu_for_menu_key(window: AppContext) -> Menu | None:
     )
 
 
-def _command_menu_item(window: AppContext, command_id: str, key: PanelKey | None = None) -> MenuItem:
-    """Return a menu item that runs a command; with a `key`, the item focuses that panel first."""
+def _do_nothing() -> None:
+    """Do nothing before the command of a menu item runs."""
 
-    def act() -> None:
-        if key is not None:
-            window.session.focus_panel(key)
+
+def _menu_items(window: AppContext, menu: ContextMenu, prepare: Callable[[], object] = _do_nothing) -> list[MenuItem]:
+    """Return the items of all commands that belong to a menu.
+
+    Args:
+        window: Window that runs the commands.
+        menu: Menu.
+        prepare: Function that is called before the command runs, for example to focus a panel.
+    """
+
+    def run(command_id: str) -> None:
+        prepare()
         window.run_command(command_id)
 
-    return MenuItem(window.command_table[command_id].label, act, window.view_context.shortcut_of_command(command_id))
+    desk = window.view_context
+    return [
+        MenuItem(
+            command.title,
+            partial(run, command.id),
+            desk.shortcut_of_command(command.id),
+            desk.disabled_reason_of_command(command.id),
+            desk.is_command_on(command.id),
+        )
+        for command in window.command_table.commands_of_menu(menu)
+    ]
 
 
 def cell_context_menu(window: AppContext, panel: Panel, point: Point, position: WindowPosition) -> Menu | None:
@@ -97,7 +125,7 @@ def cell_context_menu(window: AppContext, panel: Panel, point: Point, position: 
     items.append(MenuItem(f"Select all {'free' if is_free else 'blocked'} cells connected to it", select))
     if window.ui_state.copied_piece is not None:
         items.append(MenuItem("Paste here", partial(_paste_cells_at, window, point)))
-    items += [_command_menu_item(window, "fit"), _command_menu_item(window, "follow")]
+    items += _menu_items(window, ContextMenu.CELL)
     return Menu(f"Cell ({point[0]}, {point[1]})", items, position)
 
 
@@ -114,24 +142,8 @@ def _paste_cells_at(window: AppContext, point: Point) -> None:
 
 
 def selection_context_menu(window: AppContext, position: WindowPosition) -> Menu:
-    command_ids = (
-        "copy",
-        "cut",
-        "mirror_left_right",
-        "mirror_top_bottom",
-        "turn_right",
-        "turn_left",
-        "block_selected",
-        "free_selected",
-        "name_switch",
-        "save_piece",
-    )
-    items = [_command_menu_item(window, command_id) for command_id in command_ids]
-    return Menu(
-        f"Selected: {window.ui_state.selected_cells}",
-        [*items, MenuItem("Deselect", window.ui_state.clear_selection)],
-        position,
-    )
+    items = [*_menu_items(window, ContextMenu.SELECTION), MenuItem("Deselect", window.ui_state.clear_selection)]
+    return Menu(f"Selected: {window.ui_state.selected_cells}", items, position)
 
 
 def switch_context_menu(window: AppContext, name: str, position: WindowPosition) -> Menu | None:
@@ -156,49 +168,15 @@ def switch_context_menu(window: AppContext, name: str, position: WindowPosition)
 
 
 def agent_context_menu(window: AppContext, panel: Panel, position: WindowPosition) -> Menu:
-    command_ids = (
-        "edit_agent",
-        "rename_agent",
-        "duplicate_agent",
-        "split_policy",
-        "maximise",
-        "move_panel_left",
-        "move_panel_right",
-        "picture_panel",
-        "picture_svg",
-        "remove_agent",
-    )
-    items = [_command_menu_item(window, command_id, panel.key) for command_id in command_ids]
-    return Menu(panel.walker_view.label, items, position)
+    window.session.focus_panel(panel.key)  # the commands of the menu concern the focused agent
+    focus = partial(window.session.focus_panel, panel.key)
+    return Menu(panel.walker_view.label, _menu_items(window, ContextMenu.AGENT, focus), position)
 
 
 def time_line_context_menu(window: AppContext, position: WindowPosition) -> Menu:
     tick = tick_at_window_x(window.view_context, position[0])
-
-    def seek_and_run(command_id: str) -> None:
-        window.player.pause_and_seek(tick)
-        window.run_command(command_id)
-
-    items = [
-        MenuItem("Go to this tick", partial(window.player.pause_and_seek, tick)),
-        MenuItem(
-            "Create a branch at this tick",
-            partial(seek_and_run, "branch_always"),
-            window.view_context.shortcut_of_command("branch_always"),
-        ),
-        MenuItem(
-            "Mark as the first tick to export",
-            partial(seek_and_run, "mark_in"),
-            window.view_context.shortcut_of_command("mark_in"),
-        ),
-        MenuItem(
-            "Mark as the last tick to export",
-            partial(seek_and_run, "mark_out"),
-            window.view_context.shortcut_of_command("mark_out"),
-        ),
-        _command_menu_item(window, "export_video"),
-        _command_menu_item(window, "until_tick"),
-    ]
+    seek = partial(window.player.pause_and_seek, tick)
+    items = [MenuItem("Go to this tick", seek), *_menu_items(window, ContextMenu.TIME_LINE, seek)]
     return Menu(f"Tick {tick:,}", items, position)
 
 

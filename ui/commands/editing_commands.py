@@ -2,14 +2,27 @@
 
 from sim.world_commands import SetRandomChanges
 from ui.commands.app_context import AppContext
+from ui.commands.conditions import NEEDS_CROWD
 from ui.dialogs.history_list import HistoryList
 from ui.model import cell_edits, value_adjustments
-from ui.model.ui_command import EDIT_MODE, Action, CommandTopic
+from ui.model.drawing_tools import MAX_BRUSH, TOOL_NAMES
+from ui.model.ui_command import EDIT_MODE, Action, CommandTopic, DisabledReason, ToggledState, first_reason, requires
 
 command = CommandTopic("Editing")
 
+_NEEDS_CELL_CURSOR = requires(
+    lambda view: view.ui_state.cell_cursor, "There is no cell cursor yet; {key:cursor_right} shows it"
+)
 
-@command("M", "Turn edit mode on or off (letter keys choose tools)", name="edit_mode")
+
+@command(
+    "M",
+    "Turn edit mode on or off (letter keys choose tools)",
+    button="Edit mode",
+    is_on=lambda view: view.ui_state.is_editing,
+    synonyms=("draw", "paint"),
+    name="edit_mode",
+)
 def toggle_edit_mode(window: AppContext) -> None:
     if window.ui_state.is_editing:
         window.ui_state.leave_edit_mode()
@@ -25,42 +38,90 @@ def _create_tool_action(name: str) -> Action:
     return choose
 
 
-command("B", "Use the brush (block or free cells)", mode=EDIT_MODE, name="tool_brush")(_create_tool_action("brush"))
-command("E", "Use the eraser (free cells)", mode=EDIT_MODE, name="tool_eraser")(_create_tool_action("eraser"))
-command("L", "Use the line tool", mode=EDIT_MODE, name="tool_line")(_create_tool_action("line"))
-command("R", "Use the rectangle tool", mode=EDIT_MODE, name="tool_rectangle")(_create_tool_action("rectangle"))
-command("F", "Use flood fill", mode=EDIT_MODE, name="tool_fill")(_create_tool_action("fill"))
-command(
-    "S",
-    "Use the Select tool (move, copy, mirror, rotate or name a part of the map)",
+def _is_tool_selected(name: str) -> ToggledState:
+    return lambda view: view.ui_state.selected_tool == name
+
+
+_TOOLS = (
+    ("B", "brush", "Use the brush (block or free cells)", ("draw", "paint", "wall")),
+    ("E", "eraser", "Use the eraser (free cells)", ("delete",)),
+    ("L", "line", "Use the line tool", ()),
+    ("R", "rectangle", "Use the rectangle tool", ("box",)),
+    ("F", "fill", "Use flood fill", ("bucket",)),
+    ("S", "select", "Use the Select tool (move, copy, mirror, rotate or name a part of the map)", ("region",)),
+)
+"""Key, tool, title and synonyms of the commands that choose a tool."""
+
+for _key, _tool, _title, _words in _TOOLS:
+    command(
+        _key,
+        _title,
+        button=TOOL_NAMES[_tool],
+        mode=EDIT_MODE,
+        is_on=_is_tool_selected(_tool),
+        synonyms=_words,
+        name=f"tool_{_tool}",
+    )(_create_tool_action(_tool))
+
+
+@command(
+    "[",
+    "Make the brush smaller",
     mode=EDIT_MODE,
-    name="tool_select",
-)(_create_tool_action("select"))
-
-
-@command("[", "Make the brush smaller", mode=EDIT_MODE, repeats=True, name="smaller_brush")
+    repeats=True,
+    disabled=requires(lambda view: view.ui_state.brush_size > 1, "The brush has its smallest size already"),
+    name="smaller_brush",
+)
 def shrink_brush(window: AppContext) -> None:
     window.ui_state.set_brush_size(window.ui_state.brush_size - 1)
 
 
-@command("]", "Make the brush larger", mode=EDIT_MODE, repeats=True, name="larger_brush")
+@command(
+    "]",
+    "Make the brush larger",
+    mode=EDIT_MODE,
+    repeats=True,
+    disabled=requires(lambda view: view.ui_state.brush_size < MAX_BRUSH, "The brush has its largest size already"),
+    name="larger_brush",
+)
 def enlarge_brush(window: AppContext) -> None:
     window.ui_state.set_brush_size(window.ui_state.brush_size + 1)
 
 
-@command("Ctrl+Z", "Undo the last action", repeats=True, name="undo")
+@command(
+    "Ctrl+Z",
+    "Undo the last action",
+    button="Undo",
+    repeats=True,
+    disabled=requires(
+        lambda view: (
+            view.session.undo_history.done or view.session.undo_history.is_entry_open or view.ui_state.pasted_piece
+        ),
+        "There is nothing to undo",
+    ),
+    synonyms=("revert", "back"),
+    name="undo",
+)
 def undo_last_action(window: AppContext) -> None:
     if window.map_editor.cancel():
         window.notify_user("Stroke cancelled")
         return
     done = window.session.undo_history.undo_last_entry()
-    window.notify_until_next_edit(f"Undid: {done}" if done else "There is nothing to undo")
+    window.notify_until_next_edit(f"Undid: {done}")
 
 
-@command("Ctrl+Y Ctrl+Shift+Z", "Redo the last undone action", repeats=True, name="redo")
+@command(
+    "Ctrl+Y Ctrl+Shift+Z",
+    "Redo the last undone action",
+    button="Redo",
+    repeats=True,
+    disabled=requires(lambda view: view.session.undo_history.undone_entries, "There is nothing to redo"),
+    synonyms=("repeat",),
+    name="redo",
+)
 def redo_last_action(window: AppContext) -> None:
     done = window.session.undo_history.redo_last_entry()
-    window.notify_until_next_edit(f"Redid: {done}" if done else "There is nothing to redo")
+    window.notify_until_next_edit(f"Redid: {done}")
 
 
 @command("Alt+Z", "Show the undo history", name="history")
@@ -68,7 +129,9 @@ def open_undo_history(window: AppContext) -> None:
     window.open_dialog(HistoryList(window.dialogs))
 
 
-@command("Ctrl+Delete", "Remove all map edits (can be undone)", name="clear_edits")
+@command(
+    "Ctrl+Delete", "Remove all map edits (can be undone)", button="Clear edits", synonyms=("reset",), name="clear_edits"
+)
 def remove_map_edits(window: AppContext) -> None:
     if not cell_edits.remove_map_edits(window.session):
         window.notify_until_next_edit("The map has no edits")
@@ -78,17 +141,25 @@ def _create_switch_action(number: int) -> Action:
     """Return the function of the command that blocks or frees a switch; `number` counts the map's switches from 1."""
 
     def flip(window: AppContext) -> None:
-        names = list(window.session.run.world.switches)
-        if number <= len(names):
-            window.notify_until_next_edit(value_adjustments.toggle_map_switch(window.session, names[number - 1]))
-        else:
-            window.notify_user(f"This map has no switch {number}")
+        name = list(window.session.run.world.switches)[number - 1]
+        window.notify_until_next_edit(value_adjustments.toggle_map_switch(window.session, name))
 
     return flip
 
 
+def _needs_switch(number: int) -> DisabledReason:
+    return requires(lambda view: number <= len(view.session.run.world.switches), f"This map has no switch {number}")
+
+
 for _n in range(1, 10):
-    command(f"Shift+{_n}", f"Block or free switch {_n}", name=f"switch_{_n}")(_create_switch_action(_n))
+    command(
+        f"Shift+{_n}",
+        f"Block or free switch {_n}",
+        disabled=_needs_switch(_n),
+        synonyms=("bridge", "door"),
+        family=("Block or free switch", str(_n)),
+        name=f"switch_{_n}",
+    )(_create_switch_action(_n))
 
 
 def _create_cursor_action(dx: int, dy: int) -> Action:
@@ -102,37 +173,54 @@ def _create_cursor_action(dx: int, dy: int) -> Action:
     return move
 
 
-command("Ctrl+Left", "Move the cell cursor left", repeats=True, name="cursor_left")(_create_cursor_action(-1, 0))
-command("Ctrl+Right", "Move the cell cursor right", repeats=True, name="cursor_right")(_create_cursor_action(1, 0))
-command("Ctrl+Up", "Move the cell cursor up", repeats=True, name="cursor_up")(_create_cursor_action(0, -1))
-command("Ctrl+Down", "Move the cell cursor down", repeats=True, name="cursor_down")(_create_cursor_action(0, 1))
+for _arrow, _dx, _dy in (("Left", -1, 0), ("Right", 1, 0), ("Up", 0, -1), ("Down", 0, 1)):
+    command(
+        f"Ctrl+{_arrow}",
+        f"Move the cell cursor {_arrow.lower()}",
+        repeats=True,
+        family=("Move the cell cursor", _arrow),
+        name=f"cursor_{_arrow.lower()}",
+    )(_create_cursor_action(_dx, _dy))
 
 
-@command("Ctrl+Return", "Block or free the cell at the cell cursor", name="paint_cursor")
+@command("Ctrl+Return", "Block or free the cell at the cell cursor", disabled=_NEEDS_CELL_CURSOR, name="paint_cursor")
 def toggle_cell_at_cursor(window: AppContext) -> None:
     if window.ui_state.cell_cursor is not None:
         window.map_editor.toggle_cell(window.ui_state.cell_cursor)
 
 
-@command("Ctrl+Shift+Return", "Move the start to the cell cursor (starts over at tick 0)", name="start_here")
+@command(
+    "Ctrl+Shift+Return",
+    "Move the start to the cell cursor (starts over at tick 0)",
+    disabled=_NEEDS_CELL_CURSOR,
+    name="start_here",
+)
 def move_start_to_cursor(window: AppContext) -> None:
     if window.ui_state.cell_cursor is not None:
         window.map_editor.move_start_to(window.ui_state.cell_cursor)
 
 
-@command("Alt+Return", "Move the goal to the cell cursor", name="goal_here")
+@command(
+    "Alt+Return",
+    "Move the goal to the cell cursor",
+    disabled=_NEEDS_CELL_CURSOR,
+    synonyms=("target",),
+    name="goal_here",
+)
 def move_goal_to_cursor(window: AppContext) -> None:
     if window.ui_state.cell_cursor is not None:
         window.map_editor.move_goal_to(window.ui_state.cell_cursor)
 
 
-@command("Alt+Shift+Return", "Move the goal of the focused crowd to the cell cursor", name="goal_of_crowd_here")
+@command(
+    "Alt+Shift+Return",
+    "Move the goal of the focused crowd to the cell cursor",
+    disabled=first_reason(NEEDS_CROWD, _NEEDS_CELL_CURSOR),
+    synonyms=("target",),
+    name="goal_of_crowd_here",
+)
 def move_crowd_goal_to_cursor(window: AppContext) -> None:
-    if window.session.run.crowd_of_panel(window.session.focused_key) is None:
-        window.notify_user("The focused panel shows a single agent, not a crowd")
-    elif window.ui_state.cell_cursor is None:
-        window.notify_user("There is no cell cursor yet. {key:cursor_right} shows it.")
-    else:
+    if window.ui_state.cell_cursor is not None:
         window.map_editor.move_goal_of_crowd_to(window.ui_state.cell_cursor)
 
 
@@ -141,7 +229,14 @@ def switch_movement_rule(window: AppContext) -> None:
     value_adjustments.cycle_movement_rule(window.session, 1)
 
 
-@command("Alt+C", "Turn random map changes on or off", name="random_changes")
+@command(
+    "Alt+C",
+    "Turn random map changes on or off",
+    button="Active",
+    is_on=lambda view: view.session.run.world.random_changes.changed_percent > 0,
+    synonyms=("dynamic",),
+    name="random_changes",
+)
 def toggle_random_changes(window: AppContext) -> None:
     is_on = window.session.run.world.random_changes.changed_percent > 0
     window.session.submit_command(

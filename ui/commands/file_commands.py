@@ -15,22 +15,24 @@ from ui.dialogs.recent_files import RecentFiles
 from ui.model import csv_export, opened_files
 from ui.model.background_job import BackgroundJob
 from ui.model.posthoc_export import posthoc_trace_writer
-from ui.model.ui_command import RUN_MODE, CommandTopic
+from ui.model.ui_command import RUN_MODE, CommandTopic, requires
 
 command = CommandTopic("Files")
 
 
-@command("G", "Open the gallery of examples", mode=RUN_MODE, name="gallery")
+@command(
+    "G", "Open the gallery of examples", button="Gallery", mode=RUN_MODE, synonyms=("demo", "scenario"), name="gallery"
+)
 def open_example_gallery(window: AppContext) -> None:
     window.open_dialog(Gallery(window.dialogs))
 
 
-@command("Ctrl+O", "Open a scenario, session, map or problem list", name="open")
+@command("Ctrl+O", "Open a scenario, session, map or problem list", button="Open", synonyms=("load",), name="open")
 def open_file(window: AppContext) -> None:
     window.open_dialog(OpenFileDialog(window.dialogs))
 
 
-@command("Ctrl+Shift+O", "Open a recent file", name="recent")
+@command("Ctrl+Shift+O", "Open a recent file", synonyms=("last",), name="recent")
 def open_recent_files(window: AppContext) -> None:
     window.open_dialog(RecentFiles(window.dialogs))
 
@@ -43,7 +45,7 @@ def open_problem_list(window: AppContext) -> None:
         window.open_dialog(ProblemList(window.dialogs))
 
 
-@command("Ctrl+N", "Generate a map", name="generate")
+@command("Ctrl+N", "Generate a map", button="Generate", synonyms=("new", "maze", "random"), name="generate")
 def open_map_generator(window: AppContext) -> None:
     window.open_dialog(MapGeneratorDialog(window.dialogs))
 
@@ -93,7 +95,7 @@ def save_map_as(window: AppContext) -> None:
     )
 
 
-@command("Alt+S", "Save the session (run, branches and edits)")
+@command("Alt+S", "Save the session (run, branches and edits)", button="Save")
 def save_session(window: AppContext) -> None:
     window.document_opener.save_session()
 
@@ -117,7 +119,13 @@ def save_scenario(window: AppContext) -> None:
     )
 
 
-@command("Ctrl+E", "Export the comparison table as CSV")
+@command(
+    "Ctrl+E",
+    "Export the comparison table as CSV",
+    button="Export CSV",
+    disabled=requires(lambda view: view.session.run.panels, "There is no agent, so there is nothing to export"),
+    synonyms=("spreadsheet", "numbers"),
+)
 def export_csv(window: AppContext) -> None:
     window.open_dialog(
         SaveFileDialog(
@@ -132,12 +140,15 @@ def export_csv(window: AppContext) -> None:
     )
 
 
-@command("Ctrl+Alt+E", "Export the focused agent's search for Posthoc")
+@command(
+    "Ctrl+Alt+E",
+    "Export the focused agent's search for Posthoc",
+    disabled=requires(lambda view: view.session.focused_walker, "There is no agent whose search could be exported"),
+    synonyms=("trace",),
+)
 def export_posthoc(window: AppContext) -> None:
     walker = window.session.focused_walker
-    if walker is None:
-        window.notify_user("There is no agent whose search could be exported")
-        return
+    assert walker is not None, "the command is disabled without an agent"
 
     def save(path: Path) -> None:
         write = posthoc_trace_writer(window.session.run.focused_branch_timeline, walker.id, path)
@@ -152,11 +163,11 @@ def export_posthoc(window: AppContext) -> None:
     )
 
 
-@command("Alt+X", "Run an experiment with these agents on this map", name="experiment")
+@command("Alt+X", "Run an experiment with these agents on this map", synonyms=("benchmark", "study"), name="experiment")
 def open_experiment_dialog(window: AppContext) -> None:
     window.open_dialog(ExperimentDialog(window.dialogs, window.ui_state))
 
 
-@command("Ctrl+Q", "Quit", name="quit")
+@command("Ctrl+Q", "Quit", synonyms=("exit", "close"), name="quit")
 def quit_program(window: AppContext) -> None:
     window.quit_after_asking()

@@ -2,34 +2,41 @@
 
 from ui.commands import context_menus
 from ui.commands.app_context import AppContext
+from ui.commands.conditions import NEEDS_PANEL
 from ui.dialogs.command_palette import CommandPalette
 from ui.dialogs.help_overlay import HelpOverlay
 from ui.dialogs.message_box import MessageBox
-from ui.model.ui_command import CommandTopic
+from ui.model.ui_command import CommandTopic, requires
 
 command = CommandTopic("Help")
 
 
-@command("Ctrl+K", "Find a command by name")
+@command("Ctrl+K", "Find a command by name", synonyms=("search", "palette"))
 def find_command(window: AppContext) -> None:
     window.open_dialog(CommandPalette(window.dialogs))
 
 
-@command("? F1", "Show all keys", name="help")
+@command("? F1", "Show all keys", button="Help", synonyms=("shortcuts",), name="help")
 def open_help(window: AppContext) -> None:
     window.open_dialog(HelpOverlay(window.dialogs))
 
 
-@command("F8", "Show the description of this run", name="about")
+@command(
+    "F8",
+    "Show the description of this run",
+    disabled=requires(
+        lambda view: view.session.run.scenario.caption,
+        "This run has no description; a scenario file can have one as its caption",
+    ),
+    synonyms=("about", "caption"),
+    name="about",
+)
 def show_scenario_caption(window: AppContext) -> None:
     """Show the caption of the open scenario in a message box."""
     scenario = window.session.run.scenario
-    if scenario.caption:
-        box = MessageBox(window.dialogs, scenario.title, scenario.caption)
-        box.command_id = "about"
-        window.open_dialog(box)
-    else:
-        window.notify_user("This run has no description. A scenario file can have one as its caption.")
+    box = MessageBox(window.dialogs, scenario.title, scenario.caption)
+    box.command_id = "about"
+    window.open_dialog(box)
 
 
 @command("Escape", "Cancel the current action", name="cancel")
@@ -69,8 +76,12 @@ def focus_previous_control(window: AppContext) -> None:
     window.canvas.focus_next_control(-1)
 
 
-@command("Menu Shift+F10", "Open the context menu of the cell cursor or the focused agent", name="open_menu")
+@command(
+    "Menu Shift+F10",
+    "Open the context menu of the cell cursor or the focused agent",
+    disabled=NEEDS_PANEL,
+    synonyms=("right click",),
+    name="open_menu",
+)
 def open_context_menu(window: AppContext) -> None:
     window.ui_state.context_menu = context_menus.context_menu_for_menu_key(window)
-    if window.ui_state.context_menu is None:
-        window.notify_user("There is no panel, so there is no context menu")

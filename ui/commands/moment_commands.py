@@ -8,7 +8,7 @@ from ui.model.ui_command import CommandTopic
 command = CommandTopic("Moments")
 
 
-@command("Alt+O", "List the notable moments of the run", name="moments")
+@command("Alt+O", "List the notable moments of the run", synonyms=("events", "highlights"), name="moments")
 def open_moment_list(window: AppContext) -> None:
     def go_to(moment: Moment) -> None:
         _seek_to_moment(window, moment)
@@ -16,7 +16,12 @@ def open_moment_list(window: AppContext) -> None:
     window.open_dialog(MomentList(window.dialogs, go_to))
 
 
-@command("Alt+D", "Go to the first difference between panels A and B", name="first_difference")
+@command(
+    "Alt+D",
+    "Go to the first difference between panels A and B",
+    synonyms=("compare", "diverge"),
+    name="first_difference",
+)
 def seek_to_first_difference(window: AppContext) -> None:
     moment = first_difference_moment(window.session)
     if moment is None:

@@ -6,14 +6,15 @@ from pathlib import Path
 
 from sim.params import ConfigError
 from ui.commands.app_context import AppContext
+from ui.commands.conditions import NEEDS_PANEL
 from ui.film import picture_files
-from ui.model.ui_command import RUN_MODE, CommandTopic
+from ui.model.ui_command import RUN_MODE, CommandTopic, ContextMenu
 from ui.panels.view_overrides import ViewOverrides
 
 command = CommandTopic("Pictures")
 
 
-@command("F9", "Start or stop recording a video", name="record")
+@command("F9", "Start or stop recording a video", button="Record", synonyms=("film", "mp4", "gif"), name="record")
 def toggle_recording(window: AppContext) -> None:
     window.recording_controller.toggle_recording()
 
@@ -31,26 +32,46 @@ def _save_picture_and_notify(window: AppContext, save: Callable[[ViewOverrides],
         window.show_error(error)
 
 
-@command("F12 Ctrl+P", "Save a picture of the window (PNG)", name="picture_window")
+@command("F12 Ctrl+P", "Save a picture of the window (PNG)", synonyms=("screenshot", "image"), name="picture_window")
 def save_picture_of_window(window: AppContext) -> None:
     _save_picture_and_notify(window, picture_files.save_window_picture)
 
 
-@command("Shift+F12", "Save a picture of the focused panel (PNG)", name="picture_panel")
+@command(
+    "Shift+F12",
+    "Save a picture of the focused panel (PNG)",
+    disabled=NEEDS_PANEL,
+    menus={ContextMenu.AGENT: 80},
+    synonyms=("screenshot", "image"),
+    name="picture_panel",
+)
 def save_picture_of_panel(window: AppContext) -> None:
     _save_picture_and_notify(
         window, lambda overrides: picture_files.save_panel_picture(overrides, window.session.focused_key)
     )
 
 
-@command("Ctrl+F12", "Save a picture of the focused panel, four times as large (PNG)", name="picture_large")
+@command(
+    "Ctrl+F12",
+    "Save a picture of the focused panel, four times as large (PNG)",
+    disabled=NEEDS_PANEL,
+    synonyms=("screenshot", "image"),
+    name="picture_large",
+)
 def save_large_picture_of_panel(window: AppContext) -> None:
     _save_picture_and_notify(
         window, lambda overrides: picture_files.save_panel_picture(overrides, window.session.focused_key, scale=4)
     )
 
 
-@command("Alt+F12", "Save a picture of the focused panel (SVG)", name="picture_svg")
+@command(
+    "Alt+F12",
+    "Save a picture of the focused panel (SVG)",
+    disabled=NEEDS_PANEL,
+    menus={ContextMenu.AGENT: 90},
+    synonyms=("vector", "paper", "image"),
+    name="picture_svg",
+)
 def save_svg_of_panel(window: AppContext) -> None:
     _save_picture_and_notify(
         window, lambda overrides: picture_files.save_panel_svg(overrides, window.session.focused_key)
@@ -71,7 +92,7 @@ def _mark_export_limit(window: AppContext, name: str, text: str) -> None:
     )
 
 
-@command("I", "Mark the first tick to export", mode=RUN_MODE, name="mark_in")
+@command("I", "Mark the first tick to export", mode=RUN_MODE, menus={ContextMenu.TIME_LINE: 20}, name="mark_in")
 def mark_first_export_tick(window: AppContext) -> None:
     _mark_export_limit(window, "mark_in", "first tick to export")
     window.notify_user(
@@ -80,12 +101,17 @@ def mark_first_export_tick(window: AppContext) -> None:
     )
 
 
-@command("Shift+I", "Mark the last tick to export", mode=RUN_MODE, name="mark_out")
+@command("Shift+I", "Mark the last tick to export", mode=RUN_MODE, menus={ContextMenu.TIME_LINE: 30}, name="mark_out")
 def mark_last_export_tick(window: AppContext) -> None:
     _mark_export_limit(window, "mark_out", "last tick to export")
     window.notify_user(f"The export ends at tick {window.ui_state.mark_out:,}. {{key:export_video}} exports.")
 
 
-@command("Alt+E", "Export the marked ticks as a video")
+@command(
+    "Alt+E",
+    "Export the marked ticks as a video",
+    menus={ContextMenu.TIME_LINE: 40},
+    synonyms=("film", "mp4", "gif"),
+)
 def export_video(window: AppContext) -> None:
     window.recording_controller.open_export_dialog(window.ui_state.mark_in or 0, window.ui_state.mark_out)

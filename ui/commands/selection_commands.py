@@ -8,9 +8,15 @@ from ui.dialogs.text_prompt import TextPrompt
 from ui.model import value_adjustments
 from ui.model.select_tool import NOTHING_SELECTED_MESSAGE
 from ui.model.selection import MIRROR_LEFT_RIGHT, MIRROR_TOP_BOTTOM, ROTATE_LEFT, ROTATE_RIGHT
-from ui.model.ui_command import EDIT_MODE, Action, CommandTopic
+from ui.model.ui_command import EDIT_MODE, Action, CommandTopic, ContextMenu, requires
 
 command = CommandTopic("Selection")
+
+_NEEDS_SELECTION = requires(lambda view: view.ui_state.selected_cells, NOTHING_SELECTED_MESSAGE)
+_NEEDS_SELECTION_OR_PIECE = requires(
+    lambda view: view.ui_state.selected_cells or view.ui_state.pasted_piece,
+    "Nothing is selected, and no cells are being pasted",
+)
 
 
 def _notify_unless_empty(window: AppContext, text: str) -> None:
@@ -19,12 +25,12 @@ def _notify_unless_empty(window: AppContext, text: str) -> None:
         window.notify_until_next_edit(text)
 
 
-@command("Ctrl+A", "Select the whole map")
+@command("Ctrl+A", "Select the whole map", button="All")
 def select_all(window: AppContext) -> None:
     _notify_unless_empty(window, window.map_editor.select_tool.select_whole_map())
 
 
-@command("Ctrl+Shift+A", "Select the cells painted last", name="select_stroke")
+@command("Ctrl+Shift+A", "Select the cells painted last", button="Last stroke", name="select_stroke")
 def select_last_stroke(window: AppContext) -> None:
     _notify_unless_empty(window, window.map_editor.select_tool.select_last_stroke())
 
@@ -43,22 +49,51 @@ def select_from_cursor(window: AppContext) -> None:
         selecting.extend_selection_to_cursor(state.cell_cursor)
 
 
-@command("Ctrl+C", "Copy the selection", name="copy")
+@command(
+    "Ctrl+C",
+    "Copy the selection",
+    button="Copy",
+    disabled=_NEEDS_SELECTION,
+    menus={ContextMenu.SELECTION: 10},
+    name="copy",
+)
 def copy_selection(window: AppContext) -> None:
     _notify_unless_empty(window, window.map_editor.select_tool.copy_selection())
 
 
-@command("Ctrl+X", "Cut the selection", name="cut")
+@command(
+    "Ctrl+X",
+    "Cut the selection",
+    button="Cut",
+    disabled=_NEEDS_SELECTION,
+    menus={ContextMenu.SELECTION: 20},
+    name="cut",
+)
 def cut_selection(window: AppContext) -> None:
     _notify_unless_empty(window, window.map_editor.select_tool.cut_selection())
 
 
-@command("Ctrl+V", "Paste the copied cells", name="paste")
+@command(
+    "Ctrl+V",
+    "Paste the copied cells",
+    button="Paste",
+    disabled=requires(lambda view: view.ui_state.copied_piece, "Nothing was copied yet"),
+    name="paste",
+)
 def paste_cells(window: AppContext) -> None:
     _notify_unless_empty(window, window.map_editor.select_tool.paste_piece())
 
 
-@command("Return", "Place the pasted cells", mode=EDIT_MODE, name="put_down")
+@command(
+    "Return",
+    "Place the pasted cells",
+    mode=EDIT_MODE,
+    disabled=requires(
+        lambda view: view.ui_state.pasted_piece,
+        "There are no pasted cells to place; paste copied cells first ({key:paste})",
+    ),
+    name="put_down",
+)
 def place_pasted_cells(window: AppContext) -> None:
     _notify_unless_empty(window, window.map_editor.select_tool.put_down_piece())
 
@@ -77,41 +112,66 @@ def _create_mirror_or_rotate_action(direction: str, participle: str) -> Action:
     return turn
 
 
-command("X", "Mirror the selection left to right", mode=EDIT_MODE, name="mirror_left_right")(
-    _create_mirror_or_rotate_action(MIRROR_LEFT_RIGHT, "mirrored")
+_TURNS = (
+    ("X", "mirror_left_right", "Mirror the selection left to right", "Mirror <>", MIRROR_LEFT_RIGHT, "mirrored"),
+    ("Y", "mirror_top_bottom", "Mirror the selection top to bottom", "Mirror ^v", MIRROR_TOP_BOTTOM, "mirrored"),
+    ("Z", "turn_right", "Rotate the selection clockwise", "Rotate", ROTATE_RIGHT, "rotated"),
+    ("Shift+Z", "turn_left", "Rotate the selection counterclockwise", "", ROTATE_LEFT, "rotated"),
 )
-command("Y", "Mirror the selection top to bottom", mode=EDIT_MODE, name="mirror_top_bottom")(
-    _create_mirror_or_rotate_action(MIRROR_TOP_BOTTOM, "mirrored")
-)
-command("Z", "Rotate the selection clockwise", mode=EDIT_MODE, name="turn_right")(
-    _create_mirror_or_rotate_action(ROTATE_RIGHT, "rotated")
-)
-command("Shift+Z", "Rotate the selection counterclockwise", mode=EDIT_MODE, name="turn_left")(
-    _create_mirror_or_rotate_action(ROTATE_LEFT, "rotated")
-)
+"""Key, id, title, short title, direction and participle of the commands that mirror or rotate the selection."""
+
+for _position, (_key, _id, _title, _button, _direction, _participle) in enumerate(_TURNS):
+    command(
+        _key,
+        _title,
+        button=_button,
+        mode=EDIT_MODE,
+        disabled=_NEEDS_SELECTION_OR_PIECE,
+        menus={ContextMenu.SELECTION: 30 + _position},
+        synonyms=("flip", "turn"),
+        name=_id,
+    )(_create_mirror_or_rotate_action(_direction, _participle))
 
 
-@command("Delete", "Free the selected cells", mode=EDIT_MODE)
+@command(
+    "Delete",
+    "Free the selected cells",
+    button="Free",
+    mode=EDIT_MODE,
+    disabled=requires(
+        lambda view: view.ui_state.selected_cells,
+        "Nothing is selected. Outside edit mode ({key:edit_mode}), {key:remove_agent} removes the focused agent",
+    ),
+    menus={ContextMenu.SELECTION: 50},
+    synonyms=("erase", "clear"),
+)
 def free_selected(window: AppContext) -> None:
-    if window.ui_state.selected_cells is None:
-        window.notify_user(
-            "Nothing is selected. Outside edit mode ({key:edit_mode}), {key:remove_agent} removes the focused agent."
-        )
-    else:
-        _notify_unless_empty(window, window.map_editor.select_tool.fill_selection(block=False))
+    _notify_unless_empty(window, window.map_editor.select_tool.fill_selection(block=False))
 
 
-@command("Insert", "Block the selected cells", mode=EDIT_MODE)
+@command(
+    "Insert",
+    "Block the selected cells",
+    button="Block",
+    mode=EDIT_MODE,
+    disabled=_NEEDS_SELECTION,
+    menus={ContextMenu.SELECTION: 40},
+    synonyms=("wall", "fill"),
+)
 def block_selected(window: AppContext) -> None:
     _notify_unless_empty(window, window.map_editor.select_tool.fill_selection(block=True))
 
 
-@command("Ctrl+G", "Make the selection a switch")
+@command(
+    "Ctrl+G",
+    "Make the selection a switch",
+    button="Switch ...",
+    disabled=_NEEDS_SELECTION,
+    menus={ContextMenu.SELECTION: 60},
+    synonyms=("bridge", "door", "name"),
+)
 def name_switch(window: AppContext) -> None:
     selecting = window.map_editor.select_tool
-    if window.ui_state.selected_cells is None:
-        window.notify_user(NOTHING_SELECTED_MESSAGE)
-        return
 
     def go(name: str) -> None:
         window.notify_until_next_edit(selecting.switch_name_error(name) or selecting.name_switch(name))
@@ -123,12 +183,16 @@ def name_switch(window: AppContext) -> None:
     )
 
 
-@command("Ctrl+M", "Save the selection as a map")
+@command(
+    "Ctrl+M",
+    "Save the selection as a map",
+    button="Save ...",
+    disabled=_NEEDS_SELECTION,
+    menus={ContextMenu.SELECTION: 70},
+)
 def save_piece(window: AppContext) -> None:
     write = window.map_editor.select_tool.selection_save_function()
-    if write is None:
-        window.notify_user(NOTHING_SELECTED_MESSAGE)
-        return
+    assert write is not None, "the command is disabled without a selection"
 
     def save(path: Path) -> None:
         window.notify_user(f"Saved {write(path).name}")

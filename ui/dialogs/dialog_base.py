@@ -106,6 +106,12 @@ class DialogHost(WidgetHost, Protocol):
     def run_command(self, command_id: str) -> None:
         """Run a command of the command table, given its id."""
 
+    def disabled_reason_of_command(self, command_id: str) -> str:
+        """Return the reason why a command is disabled; "" if it is enabled."""
+
+    def is_command_on(self, command_id: str) -> bool:
+        """Return whether a command that switches something on and off has switched it on."""
+
     def open_path(self, path: str | os.PathLike[str]) -> None:
         """Open a file, after asking about unsaved edits; show a message if it cannot be opened."""
 

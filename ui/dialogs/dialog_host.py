@@ -33,10 +33,8 @@ T = TypeVar("T")
 class WindowDialogs:
     """Owner of the open dialog, and host of all dialogs."""
 
-    def __init__(
-        self, desk: ViewContext, overrides: ViewOverrides, commands: CommandTable, window_size: tuple[int, int]
-    ) -> None:
-        self.view_context, self.command_table = desk, commands
+    def __init__(self, desk: ViewContext, overrides: ViewOverrides, window_size: tuple[int, int]) -> None:
+        self.view_context = desk
         self.window_size = window_size
         self.current_dialog: Dialog | None = None
         self.document_opener = DocumentOpener(desk, overrides, self)
@@ -129,8 +127,18 @@ class WindowDialogs:
     def benchmark_problems(self) -> ScenFile | None:
         return self.document_opener.benchmark_problems
 
+    @property
+    def command_table(self) -> CommandTable:
+        return self.view_context.command_table
+
     def run_command(self, command_id: str) -> None:
         self.view_context.run_command(command_id)
+
+    def disabled_reason_of_command(self, command_id: str) -> str:
+        return self.view_context.disabled_reason_of_command(command_id)
+
+    def is_command_on(self, command_id: str) -> bool:
+        return self.view_context.is_command_on(command_id)
 
     def show_message(self, text: str) -> None:
         self.view_context.show_message(text)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pygame
 
 from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_top
-from ui.model.ui_command import CommandFamily, CommandTable, command_families
+from ui.model.ui_command import CommandLine, CommandTable, command_lines
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import PaintedElement, TextField
 from ui.widgets.scrolling import ScrollingControl
@@ -84,7 +84,7 @@ def help_lines(table: CommandTable, query: str = "") -> list[HelpLine]:
     for group in table.group_names:
         lines = [
             line
-            for line in map(_help_line, command_families(table.commands_of_group(group)))
+            for line in map(_help_line, command_lines(table.commands_of_group(group)))
             if all(word in line.searchable_text for word in words)
         ]
         if lines:
@@ -92,9 +92,8 @@ def help_lines(table: CommandTable, query: str = "") -> list[HelpLine]:
     return page
 
 
-def _help_line(family: CommandFamily) -> HelpLine:
-    searched = " ".join([family.label, *(f"{c.label} {' '.join(c.keys)} {c.group}" for c in family.commands)])
-    return HelpLine("  ".join(family.keys), family.label, searched.lower())
+def _help_line(line: CommandLine) -> HelpLine:
+    return HelpLine("  ".join(line.keys), line.title, line.searchable_text)
 
 
 class _HelpPage(ScrollingControl):

@@ -203,7 +203,7 @@ class SettingsDialog(FormDialog):
         user_keys = self.host.settings.keys
         return [
             ListRow(
-                (c.label, " ".join(c.keys)), c.id, is_dim=False, colour_names={1: "accent"} if c.id in user_keys else {}
+                (c.title, " ".join(c.keys)), c.id, is_dim=False, colour_names={1: "accent"} if c.id in user_keys else {}
             )
             for c in self.host.command_table
         ]
@@ -276,7 +276,7 @@ class SettingsDialog(FormDialog):
     def _ask_for_new_key(self) -> None:
         """Ask the user to press the new key of the chosen command."""
         self.waits_for_key = True
-        self.show_problem(f'Press the new key for "{self.selected_command.label}", or Escape to keep the old one')
+        self.show_problem(f'Press the new key for "{self.selected_command.title}", or Escape to keep the old one')
 
     def _restore_default_keys(self) -> None:
         self.rebind_key_callback(self.selected_command.id, None)
@@ -300,7 +300,7 @@ class SettingsDialog(FormDialog):
             return
         other = self.host.command_table.conflicting_command(self.selected_command.id, key)
         if other is not None:
-            self.show_problem(f'{key} is already the key of "{other.label}": change that key first')
+            self.show_problem(f'{key} is already the key of "{other.title}": change that key first')
             return
         self.rebind_key_callback(self.selected_command.id, key)
         self._update_key_rows("")

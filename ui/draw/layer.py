@@ -10,10 +10,6 @@ from ui.draw.swatch import Swatch
 TEXT_DEPTH, STEP_DEPTH = 90, 215
 """Depths of two drawings that are no layers: the numbers g, h, f in cells, and the last expansion in slow motion."""
 
-DIGIT_COUNT = 9
-SHORTCUT_PREFIXES = ("Ctrl+", "Ctrl+Shift+", "Ctrl+Alt+")
-"""Prefixes of the shortcuts of layers 1 to 9, 10 to 18 and 19 to 27. A digit from 1 to 9 follows."""
-
 
 def is_always_filled(picture: MapPainter) -> bool:
     return True
@@ -30,7 +26,7 @@ class Layer:
 
     key: str  # identifier of the layer in settings and files, equal to the name of its module
     name: str
-    list_position: int  # position in lists of layers, counted from 1; determines the keyboard shortcut
+    list_position: int  # position in lists of layers, counted from 1; determines the default key of its command
     drawing_depth: int  # drawing order: layers of higher depth are drawn later, on top of the others
     legend_text: str  # explanation of the layer for the legend, one short sentence
     draw_swatch: Callable[[Swatch], None]  # callback that draws a sample of the layer for the legend
@@ -55,9 +51,3 @@ class Layer:
     is_on_by_default: bool = True  # whether the layer is visible by default
     is_in_legend: bool = True  # whether the legends of videos and pictures include the layer
     is_explained: bool = True  # whether the sidebar shows the explanation of the layer
-
-    @property
-    def shortcut(self) -> str:
-        """Return the default keyboard shortcut of this layer; "" for layers after the 27th, which have no shortcut."""
-        nines, digit = divmod(self.list_position - 1, DIGIT_COUNT)
-        return f"{SHORTCUT_PREFIXES[nines]}{digit + 1}" if nines < len(SHORTCUT_PREFIXES) else ""

@@ -60,6 +60,10 @@ class ViewCameras:
     def is_following_agents(self) -> bool:
         return self.appearance.is_following_agents
 
+    @property
+    def is_linked(self) -> bool:
+        return not self.appearance.map_part_by_panel
+
     def camera_of_panel(self, panel: PanelKey, size: tuple[int, int], map_size: tuple[int, int]) -> Camera:
         part = self.appearance.map_part_for_panel(panel)
         return part.to_camera(size) if part else camera_fitting_map(*map_size, *size)
@@ -90,6 +94,8 @@ class OffscreenRenderer:
             has_title: Whether to draw a title if the picture is large enough.
             scale: Scale of texts and lines; None: the scale of the view settings, or the scale that suits the size.
         """
+        has_commands = len(appearance.command_table) > 0
+        assert part.kind != WINDOW or has_commands, "a picture of the whole window needs the commands of its buttons"
         pygame.font.init()
         self.size, self.window_part, self.appearance = size, part, appearance
         self.text_scale = scale or appearance.text_scale or text_scale_for_picture_size(size, part)
@@ -135,7 +141,7 @@ class OffscreenRenderer:
         self.session.set_first_compared_panel(appearance.first_compared_index)
         desk.settings.shows_sidebar = appearance.sidebar_tab is not None
         desk.settings.sidebar_tab = appearance.sidebar_tab or desk.settings.sidebar_tab
-        desk.shortcut_by_command_id = appearance.key_by_command
+        desk.command_table = appearance.command_table
         desk.ui_state.pinned_cell = appearance.pinned_cell if self.window_part.kind == WINDOW else None
         player.playback_state_override = appearance.playback_state
         player.step_clock.is_running = appearance.playback_state in (None, "running")

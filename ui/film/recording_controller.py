@@ -299,9 +299,7 @@ class RecordingController:
         box = (right - width, middle - px(13), width, px(26))
         is_filming = worker is self.active_recording
         tip = f"{worker.last_report.path}. " + ("Click to stop" if is_filming else "Click to cancel" if action else "")
-        is_hovered = canvas.add_hit_region(
-            HitRegion(f"recording:{id(worker)}", box, action, tip, self.view_context.shortcut_of_command(command))
-        )
+        is_hovered = canvas.add_hit_region(HitRegion(f"recording:{id(worker)}", box, action, tip, (command,)))
         canvas.fill_box(box, palette.hover if is_hovered else palette.raised, 6)
         dot = RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))

@@ -63,7 +63,11 @@ class KeyDispatcher:
         if step is not None:
             menu.move_selection(step)
         elif event.key in (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE):
-            menu_item_callback(desk, menu, menu.items[menu.selected_index].action)()
+            item = menu.items[menu.selected_index]
+            if item.disabled_reason:
+                desk.show_message_until_edit(item.disabled_reason)
+            else:
+                menu_item_callback(desk, menu, item.action)()
         else:
             desk.ui_state.context_menu = None
         return True

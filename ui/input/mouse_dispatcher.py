@@ -104,11 +104,12 @@ class MouseDispatcher:
             )
         if self._pan_drag is not None:
             return pygame.SYSTEM_CURSOR_SIZEALL
+        if region is not None and region.cursor is not None:
+            return region.cursor
         if region is not None and region.on_drag is not None:
             return pygame.SYSTEM_CURSOR_SIZEWE if region.box[2] > region.box[3] else pygame.SYSTEM_CURSOR_SIZENS
         if region is not None and region.on_click is not None:
-            is_text = region.id.startswith("name:")
-            return pygame.SYSTEM_CURSOR_IBEAM if is_text else pygame.SYSTEM_CURSOR_HAND
+            return pygame.SYSTEM_CURSOR_HAND
         if panel is None:
             return pygame.SYSTEM_CURSOR_ARROW
         return self._cursor_shape_on_map()
@@ -150,10 +151,10 @@ class MouseDispatcher:
 
     def _handle_press_while_menu_open(self, region: HitRegion | None) -> None:
         """Handle a press while a menu is open: run the item under the pointer; a press outside only closes the menu."""
-        if region is not None and region.id.startswith("menu:") and region.on_click is not None:
-            region.on_click()
-        elif region is None or region.id != "menu":
+        if region is None or not region.is_menu_part:
             self.window.ui_state.context_menu = None
+        elif region.on_click is not None:
+            region.on_click()
 
     def _handle_press_on_control(self, region: HitRegion, position: WindowPosition) -> None:
         canvas = self.window.canvas

@@ -33,6 +33,10 @@ class PanelCameras(Protocol):
     def is_following_agents(self) -> bool:
         """Return whether cameras stay centred on the agents of their panels."""
 
+    @property
+    def is_linked(self) -> bool:
+        """Return whether all panels show the same part of the map."""
+
     def camera_of_panel(self, panel: PanelKey, size: Size, map_size: Size) -> Camera: ...
 
 

@@ -26,6 +26,7 @@ from ui.model.camera import MAX_ZOOM, MIN_ZOOM, Camera, camera_fitting_map
 from ui.model.layer_state import HeatSetting, LayerState
 from ui.model.panel_keys import PanelKey
 from ui.model.settings import HEAT_COLOURS, HEAT_IS_LOG, HEAT_KIND, SIDEBAR_TABS, SPEED, THEME
+from ui.model.ui_command import NO_COMMANDS, CommandTable
 
 TEXT_SCALE = Param("scale", float, 1.0, "size of texts and lines", 0.5, 8.0)
 CAMERA_X = Param("x", float, 0.0, "map position in the middle of a panel", -10_000, 10_000)
@@ -83,8 +84,8 @@ class Appearance:
     only_panel: PanelKey | None = None  # key of the one panel that is shown; None: all panels
     ticks_per_second: int = 30  # ticks a second on the speed slider, if the whole window is drawn
     pinned_cell: tuple[int, int] | None = None  # cell shown in the inspector
-    # Command id -> keyboard key that buttons of the window show.
-    key_by_command: Mapping[str, str] = field(default_factory=dict)
+    # commands whose buttons a picture of the whole window shows, with the user's keys
+    command_table: CommandTable = NO_COMMANDS
     playback_state: str | None = None  # playback state that the window shows; None: "running", until the run is over
     hidden_layers: frozenset[str] = frozenset()  # layers that are switched on but not drawn on the maps
 

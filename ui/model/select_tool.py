@@ -23,7 +23,7 @@ from ui.model.session import Session
 from ui.model.ui_state import UiState
 
 NOTHING_SELECTED_MESSAGE = (
-    "Nothing is selected. Drag over the map with the Select tool ({key:tool_select} in edit mode)."
+    "Nothing is selected: drag over the map with the Select tool ({key:tool_select} in edit mode)"
 )
 _NOT_SWITCHABLE_MESSAGE = "a switch cannot restore walls, or terrain that was edited since the map was opened"
 NOTHING_COPIED_MESSAGE = "Nothing was copied yet. Select cells and copy them first ({key:copy})."

@@ -108,6 +108,11 @@ class UndoHistory:
 
     # --- entries ----------------------------------------------------------------------------------
 
+    @property
+    def is_entry_open(self) -> bool:
+        """Return whether an action, such as a stroke of the mouse, is in progress."""
+        return self._open_entry is not None
+
     @contextmanager
     def combine_actions(self, description: str = "", *, is_stroke: bool = False) -> Iterator[None]:
         """Combine all actions inside the `with` block into one undo entry; nested blocks join the outer entry."""

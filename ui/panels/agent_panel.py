@@ -1,5 +1,6 @@
 """Panel of an agent or a crowd: header, texts on its map, and the numbers around it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,10 +9,12 @@ import pygame
 from sim.world_view import WalkerView
 from ui.draw.theme import Colour, mix_colours
 from ui.model import panel_texts
+from ui.model.context_menu import AgentTarget
 from ui.model.crowds import Crowd
 from ui.model.layout import HUD_HEIGHT, HUD_ROW_HEIGHT, MIN_WIDTH_FOR_COLUMNS, MIN_WIDTH_FOR_ONE_ROW, Box, PanelBoxes
 from ui.model.run import Panel
 from ui.panels import highlights, minimap_drawer, panel_header
+from ui.panels.command_button import focus_command_ids
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
@@ -33,19 +36,28 @@ def draw_panel_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: P
             boxes.header_box,
             focus,
             panel.walker_view.spec.summary,
-            desk.shortcut_of_command(f"focus_{index + 1}"),
+            focus_command_ids(index),
+            AgentTarget(panel.key),
         )
     )
+    desk.canvas.add_hit_region(HitRegion(f"numbers:{panel.key}", boxes.hud_box, menu=AgentTarget(panel.key)))
     panel_header.draw_panel_header(desk, boxes.header_box, panel, index)
     _draw_panel_numbers(desk, boxes, panel)
 
 
-def draw_panel_overlays(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
-    """Draw everything of a panel that covers its map: name of the branch, warnings, and the border of the panel."""
+def draw_panel_overlays(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name_boxes: Sequence[Box]) -> None:
+    """Draw everything of a panel that covers its map: name of the branch, warnings, and the border of the panel.
+
+    Args:
+        desk: View context.
+        boxes: Rectangles of the panel.
+        panel: Panel to draw.
+        name_boxes: Rectangles of the names of switches, which nothing may hide.
+    """
     canvas = desk.canvas
     is_focused = panel.key == desk.session.focused_key
     if panel.branch_name:
-        _draw_branch_name(desk, boxes, panel)
+        _draw_branch_name(desk, boxes, panel, name_boxes)
     if panel.walker_view.violation is not None:
         _draw_violation_reason(canvas, boxes.map_box, panel)
     if panel.crowd is not None and panel.drawn_member is not None:
@@ -66,11 +78,12 @@ def _draw_panel_background(desk: ViewContext, boxes: PanelBoxes) -> None:
         desk.canvas.fill_box((x, y - extra, width, height + extra), desk.palette.surface, 8)
 
 
-def _draw_branch_name(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
+def _draw_branch_name(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name_boxes: Sequence[Box]) -> None:
     """Draw the name of the branch in a corner of the map where it does not hide start, goal or agent."""
     canvas, px = desk.canvas, desk.canvas.to_px
     text_width = min(canvas.text_width(panel.branch_name, 12), boxes.map_box[2] - px(28))
-    box = _free_corner_of_map(desk, boxes, panel, (text_width + px(14), px(20)))
+    occupied = _rects_to_keep_visible(desk, boxes, panel) + [pygame.Rect(box) for box in name_boxes]
+    box = _free_corner_of_map(desk, boxes, occupied, (text_width + px(14), px(20)))
     canvas.fill_box(box, mix_colours(canvas.palette.surface, canvas.palette.accent, 0.16), 10)
     canvas.draw_text(
         (box[0] + px(7), box[1] + px(10)),
@@ -83,7 +96,9 @@ def _draw_branch_name(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> Non
     canvas.add_hit_region(HitRegion(f"branch_of:{panel.key}", box, None, f"Branch: {panel.branch_name}"))
 
 
-def _free_corner_of_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size: tuple[int, int]) -> Box:
+def _free_corner_of_map(
+    desk: ViewContext, boxes: PanelBoxes, occupied: list[pygame.Rect], size: tuple[int, int]
+) -> Box:
     """Return the first free corner of the map: upper left, lower left, upper right or lower right.
 
     If no corner is free, return the upper left one.
@@ -92,7 +107,6 @@ def _free_corner_of_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size
     right, bottom = x + map_width - width - gap, y + map_height - height - gap
     corners = [pygame.Rect(*at, width, height) for at in ((x + gap, y + gap), (x + gap, bottom), (right, y + gap))]
     corners.append(pygame.Rect(right, bottom, width, height))
-    occupied = _rects_to_keep_visible(desk, boxes, panel)
     corner_rect = next((corner for corner in corners if corner.collidelist(occupied) < 0), corners[0])
     return corner_rect.x, corner_rect.y, width, height
 
@@ -100,7 +114,7 @@ def _free_corner_of_map(desk: ViewContext, boxes: PanelBoxes, panel: Panel, size
 def _rects_to_keep_visible(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[pygame.Rect]:
     """Return the rectangles that a text on the map must not hide.
 
-    They are the marks of start, goal and agent, the names of switches, and the other texts drawn in corners.
+    They are the marks of start, goal and agent, and the other texts drawn in corners.
     """
     px, (x, y, width, height) = desk.canvas.to_px, boxes.map_box
     # Add one cell to the radius, because the mark of an agent moves gradually from cell to cell between two ticks.
@@ -110,9 +124,7 @@ def _rects_to_keep_visible(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -
         for cell in (panel.walker_view.start, panel.walker_view.goal, panel.walker_view.position)
         for at in (highlights.cell_centre_in_window(desk, panel, boxes, cell),)
     ]
-    names = [
-        pygame.Rect(region.box) for region in desk.canvas.hit_regions if region.id.startswith(f"bridge:{panel.key}:")
-    ]
+    names: list[pygame.Rect] = []
     if panel.walker_view.violation is not None:
         names.append(pygame.Rect(x, y, width, height // 2))
     if panel.crowd is not None and panel.drawn_member is not None:

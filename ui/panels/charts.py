@@ -16,6 +16,7 @@ from sim.kernels import log
 from sim.world_view import WalkerView
 from ui.draw.theme import SERIES, mix_colours
 from ui.model import panel_texts
+from ui.model.context_menu import ChartTarget
 from ui.model.crowds import Crowd
 from ui.model.layout import Box
 from ui.model.run import Panel
@@ -234,7 +235,7 @@ def draw_chart(desk: ViewContext, box: Box, chart: TimeChart) -> None:
     can_seek = chart.x_axis_unit == "tick" and scale is not None
     drag = partial(_seek_to_chart_position, desk, scale) if can_seek and scale is not None else None
     tip = chart.tooltip + (". Click or drag: go to that tick" if can_seek else "")
-    canvas.add_hit_region(HitRegion(f"chart:{chart.key}", box, None, tip, on_drag=drag))
+    canvas.add_hit_region(HitRegion(f"chart:{chart.key}", box, None, tip, menu=ChartTarget(), on_drag=drag))
     if scale is None:
         return
     _draw_grid_lines(desk, chart, scale)

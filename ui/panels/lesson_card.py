@@ -5,6 +5,7 @@ from functools import partial
 from ui.draw.theme import mix_colours
 from ui.model.layout import Box, Layout
 from ui.model.lesson_player import LessonPlayer
+from ui.panels import command_button
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
@@ -81,8 +82,7 @@ def _draw_answer_button(
         f"lesson:answer:{index}",
         box,
         partial(playing.choose_answer, index),
-        "Choose this answer",
-        desk.shortcut_of_command(f"answer_{index + 1}"),
+        command_ids=(f"answer_{index + 1}",),
     )
     is_hovered = is_open and canvas.add_hit_region(region)
     is_right = not is_open and index == question.right_answer_index
@@ -101,34 +101,15 @@ def _draw_answer_button(
 
 
 def draw_lesson_buttons(desk: ViewContext, x: int, y: int, width: int, playing: LessonPlayer) -> None:
-    canvas, px = desk.canvas, desk.canvas.to_px
+    px = desk.canvas.to_px
     third = (width - px(12)) // 3
-    is_running = playing.is_before_current_step(desk.session)
-    can_go_on = is_running or not (playing.waits_for_answer or playing.is_last_step)
-    buttons = (
-        ("lesson_back", "Back", playing.step_index > 0, False),
-        ("lesson_next", "Skip" if is_running else "Next", can_go_on, can_go_on),
-        ("lesson_end", "End", True, playing.is_last_step),
-    )
-    for index, (command, label, is_possible, is_main) in enumerate(buttons):
+    can_go_on = not desk.disabled_reason_of_command("lesson_next")
+    skip_label = "Skip" if playing.is_before_current_step(desk.session) else ""
+    for index, (command, label, is_main) in enumerate(
+        (("lesson_back", "", False), ("lesson_next", skip_label, can_go_on), ("lesson_end", "", playing.is_last_step))
+    ):
         box = (x + index * (third + px(6)), y, third, px(LESSON_BUTTON_HEIGHT))
-        action = partial(desk.run_command, command) if is_possible else _ignore_click
-        canvas.draw_button(
-            f"lesson:{command}",
-            box,
-            label,
-            action,
-            tip=desk.tooltip_of_command(command) if is_possible else _disabled_lesson_button_reason(playing, command),
-            key=desk.shortcut_of_command(command),
-            is_on=is_main,
-            colour=None if is_possible else desk.palette.dim,
-        )
-
-
-def _disabled_lesson_button_reason(playing: LessonPlayer, command: str) -> str:
-    if command == "lesson_back":
-        return "This is the first step"
-    return "Choose an answer first" if playing.waits_for_answer else "This is the last step"
+        command_button.draw_command_button(desk, command, box, area="lesson", label=label, is_on=is_main)
 
 
 def draw_lesson_card_over_maps(desk: ViewContext, plan: Layout, playing: LessonPlayer) -> None:

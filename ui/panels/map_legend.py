@@ -60,16 +60,15 @@ def draw_map_legend(desk: ViewContext, box: Box) -> int:
 
 def _draw_legend_swatch(desk: ViewContext, box: Box, key: str) -> None:
     surface, palette, scale = desk.canvas.surface, desk.palette, desk.map_view.px_per_unit
-    kind, _, name = key.partition(":")
     if key == "heat":
         legend_swatches.draw_colour_bar(surface, box, desk.map_view.heat_scale, palette)
-    elif kind == "terrain":
-        legend_swatches.draw_terrain_swatch(surface, box, TERRAIN_MEANINGS[name][0], palette)
-    elif kind == "groups":
-        legend_swatches.draw_group_swatch(surface, box, name, palette, scale)
-    elif kind in ("crowd", "step"):
-        legend_swatches.draw_marker_swatch(surface, box, _MARKERS_BY_LEGEND_KEY[kind], palette, scale)
-    elif kind == "numbers":
+    elif key in _TERRAIN_FLAG_BY_LEGEND_KEY:
+        legend_swatches.draw_terrain_swatch(surface, box, _TERRAIN_FLAG_BY_LEGEND_KEY[key], palette)
+    elif key in _GROUP_NAME_BY_LEGEND_KEY:
+        legend_swatches.draw_group_swatch(surface, box, _GROUP_NAME_BY_LEGEND_KEY[key], palette, scale)
+    elif key in _MARKERS_BY_LEGEND_KEY:
+        legend_swatches.draw_marker_swatch(surface, box, _MARKERS_BY_LEGEND_KEY[key], palette, scale)
+    elif key == "numbers":
         legend_swatches.draw_marker_swatch(surface, box, (), palette, scale)
         middle = (box[0] + box[2] // 2, box[1] + box[3] // 2)
         desk.canvas.draw_text(middle, "12", size=10, face="mono", align="centre", middle=True)
@@ -77,6 +76,8 @@ def _draw_legend_swatch(desk: ViewContext, box: Box, key: str) -> None:
         legend_swatches.draw_layer_swatch(surface, box, LAYER_BY_KEY[key], palette, scale)
 
 
+_TERRAIN_FLAG_BY_LEGEND_KEY = {f"terrain:{name}": flag for name, (flag, _) in TERRAIN_MEANINGS.items()}
+_GROUP_NAME_BY_LEGEND_KEY = {f"groups:{name}": name for name in CELL_GROUP_MEANINGS}
 _MARKERS_BY_LEGEND_KEY = {"crowd": ("unit", "unit there", "unit stuck"), "step": ("expansion",)}
 
 

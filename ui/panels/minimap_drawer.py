@@ -98,11 +98,7 @@ class MinimapDrawer:
             centre_on(panel.key, min(max(x, 0.0), 1.0) * map_width, min(max(y, 0.0), 1.0) * map_height)
 
         tip = desk.text_with_shortcuts("The whole map: click or drag to move the view; {key:fit} shows the whole map")
-        canvas.add_hit_region(
-            HitRegion(
-                f"minimap:{panel.key}", box, _ignore_press, tip, desk.shortcut_of_command("minimap"), on_drag=drag
-            )
-        )
+        canvas.add_hit_region(HitRegion(f"minimap:{panel.key}", box, _ignore_press, tip, ("minimap",), on_drag=drag))
 
     def _cached_minimap_picture(self, desk: ViewContext, panel: Panel) -> pygame.Surface:
         grid, side, now = panel.snapshot.grid, desk.canvas.to_px(MAX_MINIMAP_SIDE), time.monotonic()

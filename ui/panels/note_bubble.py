@@ -75,9 +75,7 @@ def _draw_note_bubble(desk: ViewContext, box: Box, note: TutorialNote) -> None:
     canvas.fill_box(box, palette.surface, 8)
     canvas.draw_outline(box, palette.accent, 8, 1.5)
     close = "Close this note; it will not appear again"
-    is_hovered = canvas.add_hit_region(
-        HitRegion("note", box, lambda: desk.run_command("cancel"), close, desk.shortcut_of_command("cancel"))
-    )
+    is_hovered = canvas.add_hit_region(HitRegion("note", box, lambda: desk.run_command("cancel"), close, ("cancel",)))
     for i, line in enumerate(_wrapped_note_lines(desk, note.text, width)):
         canvas.draw_text((x + px(BUBBLE_PADDING), y + px(BUBBLE_PADDING) + i * px(BUBBLE_LINE_HEIGHT)), line, size=13)
     ink = palette.accent if is_hovered else palette.dim
@@ -85,7 +83,7 @@ def _draw_note_bubble(desk: ViewContext, box: Box, note: TutorialNote) -> None:
     canvas.draw_text((x + px(BUBBLE_PADDING), footer_y), note.position_text, size=12, colour=palette.dim)
     canvas.draw_text(
         (x + width - px(BUBBLE_PADDING), footer_y),
-        f"{key}: got it" if (key := desk.shortcut_of_command("cancel")) else "got it",
+        f"{key}: got it" if (key := desk.shortcut_of_command("cancel")) else "Got it",
         size=12,
         colour=ink,
         align="right",

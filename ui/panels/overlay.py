@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import pygame
 
 from ui.draw.theme import Colour
 from ui.model.layout import Box, Layout
+from ui.panels import command_button
 from ui.panels.view_context import ViewContext
-from ui.widgets.canvas import Canvas
 
 TOOLTIP_DELAY_S = 0.5  # seconds that the pointer must rest on a control before the tooltip of the control appears
 SAVED_CORNER_SIDE = (
@@ -136,16 +136,16 @@ class TooltipDrawer:
         self._hovered_id, self._hovered_since_s = "", 0.0
         self.visible_box: Box | None = None  # rectangle of the visible tooltip in pixels; None while hidden
 
-    def draw_tooltip(self, canvas: Canvas) -> None:
+    def draw_tooltip(self, desk: ViewContext) -> None:
         """Draw the tooltip if the pointer has rested long enough, and update `visible_box`."""
-        self.visible_box = None
+        self.visible_box, canvas = None, desk.canvas
         region = canvas.topmost_region_at(canvas.mouse_position) if canvas.dragged_region is None else None
-        hovered_id = region.id if region is not None and region.tooltip else ""
+        hovered_id = region.id if region is not None and (region.tooltip or region.command_ids) else ""
         now = time.monotonic()
         if hovered_id != self._hovered_id or not hovered_id:
             self._hovered_id, self._hovered_since_s = hovered_id, now
         elif region is not None and now - self._hovered_since_s > TOOLTIP_DELAY_S:
-            self.visible_box = canvas.draw_tooltip(region)
+            self.visible_box = canvas.draw_tooltip(region, *desk.tooltip_and_keys_of_region(region))
 
 
 def panels_area(plan: Layout) -> Box:
@@ -164,12 +164,5 @@ def draw_no_agents_hint(desk: ViewContext, box: Box) -> None:
         (x, y - canvas.to_px(30)), "No agent on this map", size=18, face="bold", align="centre", middle=True
     )
     width = canvas.to_px(220)
-    canvas.draw_button(
-        "empty:add_agent",
-        (x - width // 2, y, width, canvas.to_px(34)),
-        "Add an agent",
-        partial(desk.run_command, "add_agent"),
-        key=desk.shortcut_of_command("add_agent"),
-        shows_key=True,
-        tip=desk.tooltip_of_command("add_agent"),
-    )
+    box = (x - width // 2, y, width, canvas.to_px(34))
+    command_button.draw_command_button(desk, "add_agent", box, area="empty", shows_key=True)

@@ -25,7 +25,6 @@ from ui.widgets.canvas import Canvas, HitRegion
 HEADER_ICON_SIDE, HEADER_ICON_GAP, HEADER_ICON_COUNT = 20, 2, 2
 PREPARING_STATE_TEXT = "preparing"
 _PREPARING_TOOLTIP = "The agent's kernels are being compiled, which happens only once; all agents wait"
-_CROWD_BUTTON_TOOLTIP = "All agents of this crowd: find, sort or follow one"
 STATE_CHIP_PADDING = (
     16  # padding left and right (together) of the text in the chip with the agent's state, in design units
 )
@@ -48,7 +47,7 @@ class _HeaderChip:
     on_click: "partial[None]"
     on_wheel: "partial[None]"
     tooltip: str
-    key: str = ""
+    command_ids: tuple[str, ...] = ()
     is_on_by_default: bool = True
     is_distinguishing: bool = False  # whether the value in this chip distinguishes the agent from another agent
 
@@ -214,13 +213,15 @@ def _draw_agent_name(desk: ViewContext, panel: Panel, left: int, right: int, row
     click = "Click: list its agents" if panel.crowd else "Click: rename"
     tip = f"{panel_texts.label_with_algorithm(view)}: {view.spec.summary} {click}, wheel: change the algorithm"
     action = partial(desk.open_agent_editor if panel.crowd else desk.open_rename_dialog, panel.key)
-    key, name_box = (
-        desk.shortcut_of_command("crowd" if panel.crowd else "rename_agent"),
-        (left, row[0], end - left, row[1]),
-    )
     canvas.add_hit_region(
         HitRegion(
-            f"name:{panel.key}", name_box, action, tip, key, on_wheel=partial(_change_algorithm_of_panel, desk, panel)
+            f"name:{panel.key}",
+            (left, row[0], end - left, row[1]),
+            action,
+            tip,
+            ("crowd" if panel.crowd else "rename_agent",),
+            cursor=pygame.SYSTEM_CURSOR_IBEAM,
+            on_wheel=partial(_change_algorithm_of_panel, desk, panel),
         )
     )
     return end + canvas.to_px(NAME_GAP)
@@ -258,25 +259,22 @@ def _draw_icon_buttons(desk: ViewContext, right: int, middle: int, panel: Panel,
     """Draw the first `count` icon buttons right-aligned, and return the right edge of the space to their left."""
     edit = partial(desk.open_agent_editor, panel.key)
     icons = (
-        ("edit", "dots", edit, _CROWD_BUTTON_TOOLTIP if panel.crowd else "Agent and all its parameters", "edit_agent"),
+        ("edit", "dots", edit, "crowd" if panel.crowd else "edit_agent"),
         _last_icon_button_spec(desk, panel),
     )
-    for name, shape, action, tip, command in reversed(icons[:count]):
-        right = _draw_icon_button(
-            desk, f"{name}:{panel.key}", right, middle, shape, action, tip, desk.shortcut_of_command(command)
-        )
+    for name, shape, action, command in reversed(icons[:count]):
+        right = _draw_icon_button(desk, f"{name}:{panel.key}", right, middle, shape, action, command)
     return right
 
 
-def _last_icon_button_spec(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str, str]":
+def _last_icon_button_spec(desk: ViewContext, panel: Panel) -> "tuple[str, str, partial[None], str]":
     """Return the button at the right end: it removes the agent, or in a maximised panel shows all panels again.
 
     A maximised panel has no button to remove the agent, because users would click the cross to leave this view.
     """
     if desk.ui_state.is_maximised:
-        return "restore", "restore", partial(desk.run_command, "maximise"), "Show all panels", "maximise"
-    tip = "Remove this crowd" if panel.crowd else "Remove this agent"
-    return "remove", "close", partial(agent_edits.remove_agent, desk.session, panel.key), tip, "remove_agent"
+        return "restore", "restore", partial(desk.run_command, "maximise"), "maximise"
+    return "remove", "close", partial(agent_edits.remove_agent, desk.session, panel.key), "remove_agent"
 
 
 def _change_algorithm_of_panel(desk: ViewContext, panel: Panel, step: int) -> None:
@@ -284,13 +282,13 @@ def _change_algorithm_of_panel(desk: ViewContext, panel: Panel, step: int) -> No
 
 
 def _draw_icon_button(
-    desk: ViewContext, region_id: str, right: int, middle: int, shape: str, action: "partial[None]", tip: str, key: str
+    desk: ViewContext, region_id: str, right: int, middle: int, shape: str, action: "partial[None]", command: str
 ) -> int:
     """Draw a small icon button whose right edge is `right`, and return the right edge for the next button."""
     canvas = desk.canvas
     side = canvas.to_px(HEADER_ICON_SIDE)
     box = (right - side, middle - side // 2, side, side)
-    is_hovered = canvas.add_hit_region(HitRegion(region_id, box, action, tip, key))
+    is_hovered = canvas.add_hit_region(HitRegion(region_id, box, action, desk.command_table[command].title, (command,)))
     if is_hovered:
         canvas.fill_box(box, canvas.palette.hover, 5)
     ink = canvas.palette.text if is_hovered else canvas.palette.dim
@@ -419,7 +417,7 @@ def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
             partial(desk.open_agent_editor, key),
             partial(value_adjustments.adjust_agent_budget, desk.session, key),
             f"Budget: {view.budget:,} expansions per tick. Wheel: change it for this agent",
-            desk.shortcut_of_command("raise_budget"),
+            ("raise_budget",),
             is_distinguishing=any(other.budget != view.budget for other in others),
         )
     ]
@@ -432,7 +430,7 @@ def _header_chips(desk: ViewContext, panel: Panel) -> list[_HeaderChip]:
                 partial(_change_param_by_click, desk, key, param),
                 partial(_adjust_param_of_panel, desk, key, param),
                 _param_tooltip(param, value),
-                desk.shortcut_of_command("raise_weight") if param.name == "weight" else "",
+                ("raise_weight",) if param.name == "weight" else (),
                 is_on_by_default=value is not False,
                 is_distinguishing=any(other.params.get(param.name) != value for other in same_algorithm),
             )
@@ -464,7 +462,7 @@ def _draw_chip(canvas: Canvas, chip: _HeaderChip, left: int, middle: int) -> int
     width, height = _chip_width(canvas, chip) - canvas.to_px(4), canvas.to_px(20)
     box = (left, middle - height // 2, width, height)
     is_hovered = canvas.add_hit_region(
-        HitRegion(chip.hit_region_id, box, chip.on_click, chip.tooltip, chip.key, on_wheel=chip.on_wheel)
+        HitRegion(chip.hit_region_id, box, chip.on_click, chip.tooltip, chip.command_ids, on_wheel=chip.on_wheel)
     )
     canvas.fill_box(box, canvas.palette.hover if is_hovered else canvas.palette.raised, 5)
     ink = (

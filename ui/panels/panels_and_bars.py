@@ -51,11 +51,11 @@ def draw_panels(desk: ViewContext, tool_preview_of: Callable[[Panel], ToolPrevie
             comparison_badges.draw_comparison_badge_on_map(
                 desk.canvas, boxes.map_box, compared[panel.key], panel.branch_name
             )
-        switch_names.draw_switch_names(desk, boxes, panel)
+        name_boxes = switch_names.draw_switch_names(desk, boxes, panel)
         # If only the map of the panel was redrawn in this frame, clip the following drawing to the map.
         # The border outside the map is still on screen from the last redraw of the panel.
         with desk.canvas.clip_drawing_to_box(boxes.panel_box if is_panel_drawn else boxes.map_box):
-            agent_panel.draw_panel_overlays(desk, boxes, panel)
+            agent_panel.draw_panel_overlays(desk, boxes, panel, name_boxes)
         desk.canvas.dirty_rects.append(boxes.map_box)
     if not scene.shown_panels:
         box = overlay.panels_area(scene.layout)

@@ -1,13 +1,15 @@
 """Section of the Edit tab with the commands for the selection."""
 
+from ui.panels import command_button
 from ui.panels.view_context import ViewContext
 
 SELECTION_BUTTON_ROWS = (
-    (("copy", "Copy"), ("cut", "Cut"), ("paste", "Paste")),
-    (("mirror_left_right", "Mirror <>"), ("mirror_top_bottom", "Mirror ^v"), ("turn_right", "Rotate")),
-    (("block_selected", "Block"), ("free_selected", "Free"), ("name_switch", "Switch ...")),
-    (("select_all", "All"), ("select_stroke", "Last stroke"), ("save_piece", "Save ...")),
+    ("copy", "cut", "paste"),
+    ("mirror_left_right", "mirror_top_bottom", "turn_right"),
+    ("block_selected", "free_selected", "name_switch"),
+    ("select_all", "select_stroke", "save_piece"),
 )
+"""Commands that have a button, by rows."""
 
 
 def draw_selection_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
@@ -27,9 +29,8 @@ def draw_selection_buttons(desk: ViewContext, x: int, y: int, width: int) -> int
     y += px(22)
     third, height = (width - px(12)) // 3, px(28)
     for line in SELECTION_BUTTON_ROWS:
-        for index, (command, label) in enumerate(line):
+        for index, command in enumerate(line):
             box = (x + index * (third + px(6)), y, third, height)
-            tip, key = desk.tooltip_of_command(command), desk.shortcut_of_command(command)
-            canvas.draw_button(command, box, label, desk.button_callback_of_command(command), tip=tip, key=key)
+            command_button.draw_command_button(desk, command, box)
         y += height + px(6)
     return y + px(6)

@@ -14,12 +14,13 @@ from ui.widgets.scrolling import MIN_THUMB_HEIGHT, ScrollBar
 
 SCROLL_BAR_SPACE = 15  # width in design units that is kept free at the right, so that no text touches the scroll bar
 SIDEBAR_TAB_DRAWERS = (
-    ("layers", "Layers", tab_layers.draw_layers_tab),
-    ("edit", "Edit", tab_edit.draw_edit_tab),
-    ("inspect", "Inspect", tab_inspect.draw_inspect_tab),
-    ("compare", "Compare", tab_compare.draw_compare_tab),
-    ("time", "Time", tab_time.draw_time_tab),
+    ("layers", tab_layers.draw_layers_tab),
+    ("edit", tab_edit.draw_edit_tab),
+    ("inspect", tab_inspect.draw_inspect_tab),
+    ("compare", tab_compare.draw_compare_tab),
+    ("time", tab_time.draw_time_tab),
 )
+"""Key of each tab, and the function that draws it; the command `tab_KEY` shows the tab and has its name."""
 
 
 def draw_sidebar(desk: ViewContext, box: Box) -> None:
@@ -35,16 +36,16 @@ def draw_sidebar(desk: ViewContext, box: Box) -> None:
         )
         return
     tab_height = px(36)
-    names = [name for _, name, _ in SIDEBAR_TAB_DRAWERS]
+    names = [desk.command_table[f"tab_{key}"].button_label for key, _ in SIDEBAR_TAB_DRAWERS]
     gap = (width - px(12) - sum(canvas.text_width(name, 13, "bold") for name in names)) / len(SIDEBAR_TAB_DRAWERS)
     left: float = x + px(6.0)
-    for key, name, _ in SIDEBAR_TAB_DRAWERS:
+    for name, (key, _) in zip(names, SIDEBAR_TAB_DRAWERS, strict=True):
         tab = (round(left), y, round(canvas.text_width(name, 13, "bold") + gap) - 1, tab_height)
         _draw_tab_button(desk, tab, key, name)
         left += canvas.text_width(name, 13, "bold") + gap
     canvas.draw_horizontal_line(x + px(1), y + tab_height, width - px(2))
     key = desk.settings.sidebar_tab
-    draw_tab = next(function for name, _, function in SIDEBAR_TAB_DRAWERS if name == key)
+    draw_tab = next(function for name, function in SIDEBAR_TAB_DRAWERS if name == key)
     _draw_scrolling_content(
         desk, (x + px(1), y + tab_height + px(1), width - px(2), height - tab_height - px(3)), key, draw_tab
     )
@@ -54,9 +55,8 @@ def draw_sidebar_handle(desk: ViewContext, box: Box) -> None:
     """Draw the strip that shows the hidden sidebar again; its arrow points where the sidebar will open."""
     canvas, palette = desk.canvas, desk.palette
     command = f"tab_{desk.settings.sidebar_tab}"
-    tip = "Show the sidebar"
     is_hovered = canvas.add_hit_region(
-        HitRegion("sidebar:show", box, partial(desk.run_command, command), tip, desk.shortcut_of_command(command))
+        HitRegion("sidebar:show", box, partial(desk.run_command, command), command_ids=(command,))
     )
     canvas.fill_box(box, palette.hover if is_hovered else palette.surface, 5)
     canvas.draw_outline(box, palette.edge, 5)
@@ -84,9 +84,8 @@ def _draw_tab_button(desk: ViewContext, box: Box, key: str, name: str) -> None:
     x, y, width, height = box
     is_chosen = desk.settings.sidebar_tab == key
     command = f"tab_{key}"
-    tip = "Hide the sidebar" if is_chosen else desk.tooltip_of_command(command)
     is_hovered = canvas.add_hit_region(
-        HitRegion(command, box, partial(desk.run_command, command), tip, desk.shortcut_of_command(command))
+        HitRegion(command, box, partial(desk.run_command, command), command_ids=(command,))
     )
     ink = palette.text if is_chosen or is_hovered else palette.dim
     face = "bold" if is_chosen else "sans"

@@ -19,7 +19,7 @@ def draw_stepper(
     text: str,
     step: Callable[[int], None],
     tip: str,
-    key: str = "",
+    command_ids: tuple[str, ...] = (),
 ) -> None:
     """Draw a stepper: the minus button, the value and the plus button.
 
@@ -30,15 +30,15 @@ def draw_stepper(
         text: Value as text.
         step: Callback that gets the number of steps by which to change the value, negative to decrease it.
         tip: Tooltip.
-        key: Keyboard shortcut, shown in the tooltip.
+        command_ids: Ids of the commands that change the value; the tooltip shows their keys.
     """
     px = canvas.to_px
     side, middle, height = px(_BUTTON_WIDTH), px(_VALUE_WIDTH), px(_HEIGHT)
     left, y = right_top[0] - stepper_width(canvas), right_top[1]
-    canvas.draw_button(f"{spot_id}:less", (left, y, side, height), "-", partial(step, -1), tip=tip, key=key)
+    less, more = partial(step, -1), partial(step, 1)
+    canvas.draw_button(f"{spot_id}:less", (left, y, side, height), "-", less, tip=tip, command_ids=command_ids)
     box = (left + side, y, middle, height)
-    canvas.add_hit_region(HitRegion(spot_id, box, None, tip, key, on_wheel=step))
+    canvas.add_hit_region(HitRegion(spot_id, box, None, tip, command_ids, on_wheel=step))
     canvas.draw_text((box[0] + middle // 2, y + height // 2), text, size=13, face="mono", align="centre", middle=True)
-    canvas.draw_button(
-        f"{spot_id}:more", (left + side + middle, y, side, height), "+", partial(step, 1), tip=tip, key=key
-    )
+    right_box = (left + side + middle, y, side, height)
+    canvas.draw_button(f"{spot_id}:more", right_box, "+", more, tip=tip, command_ids=command_ids)

@@ -11,6 +11,7 @@ import pygame
 
 from ui.draw.theme import mix_colours
 from ui.model import value_adjustments
+from ui.model.context_menu import SwitchTarget
 from ui.model.layout import Box, PanelBoxes
 from ui.model.panel_keys import PanelKey
 from ui.model.run import Panel
@@ -34,11 +35,15 @@ def _toggle_switch_in_branch(desk: ViewContext, key: PanelKey, name: str) -> Non
     toggle_switch_and_notify(desk, name)
 
 
-def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> None:
-    """Draw the name of each switch on a panel's map, and a box around the switch that is hovered in the sidebar."""
+def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> list[Box]:
+    """Draw the name of each switch on a panel's map, and a box around the switch that is hovered in the sidebar.
+
+    Returns:
+        Rectangles of the names.
+    """
     states = panel.world.switch_states()
     if not states or desk.draws_into_picture:
-        return
+        return []
     has_names = min(boxes.map_box[2:]) >= desk.canvas.to_px(MIN_MAP_SIDE_FOR_NAMES)
     used_boxes: list[Box] = []
     with desk.canvas.clip_drawing_to_box(boxes.map_box):
@@ -52,6 +57,7 @@ def draw_switch_names(desk: ViewContext, boxes: PanelBoxes, panel: Panel) -> Non
                 box = _switch_name_box(desk, boxes.map_box, name, switch_box, used_boxes)
                 used_boxes.append(box)
                 _draw_switch_name(desk, panel, name, box, is_blocked)
+    return used_boxes
 
 
 def _switch_box(desk: ViewContext, boxes: PanelBoxes, panel: Panel, name: str) -> Box:
@@ -100,8 +106,9 @@ def _switch_name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, u
 def _draw_switch_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     tip = f"{'Free' if is_blocked else 'Block'} {name}"
+    toggle = partial(_toggle_switch_in_branch, desk, panel.key, name)
     is_hovered = canvas.add_hit_region(
-        HitRegion(f"bridge:{panel.key}:{name}", box, partial(_toggle_switch_in_branch, desk, panel.key, name), tip)
+        HitRegion(f"bridge:{panel.key}:{name}", box, toggle, tip, menu=SwitchTarget(name))
     )
     ground = palette.warning if is_blocked else palette.accent
     is_pointed = name == desk.ui_state.hovered_switch

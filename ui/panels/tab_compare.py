@@ -8,7 +8,8 @@ from sim.world_view import WalkerView
 from ui.model import panel_texts, value_adjustments
 from ui.model.layout import Box
 from ui.model.run import Panel
-from ui.panels import charts, panel_mark, stepper
+from ui.panels import charts, command_button, panel_mark, stepper
+from ui.panels.command_button import focus_command_ids
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import Canvas, HitRegion
 
@@ -29,16 +30,9 @@ def draw_compare_tab(desk: ViewContext, box: Box) -> int:
     y = _draw_comparison_table(desk, x, y, width)
     y = _draw_optimal_cost(desk, x, y, width)
     third = (width - px(12)) // 3
-    buttons = (("compare_table", "All numbers"), ("export_csv", "Export CSV"), ("save_charts", "Charts ..."))
-    for i, (command, label) in enumerate(buttons):
-        desk.canvas.draw_button(
-            f"compare:{command}",
-            (x + i * (third + px(6)), y, third, px(28)),
-            label,
-            desk.button_callback_of_command(command),
-            tip=desk.tooltip_of_command(command),
-            key=desk.shortcut_of_command(command),
-        )
+    for i, command in enumerate(("compare_table", "export_csv", "save_charts")):
+        button_box = (x + i * (third + px(6)), y, third, px(28))
+        command_button.draw_command_button(desk, command, button_box, area="compare")
     y += px(38)
     y = _draw_trial_count_stepper(desk, x, y, width)
     y = _draw_shown_agents(desk, x, y, width)
@@ -70,7 +64,6 @@ def _draw_trial_count_stepper(desk: ViewContext, x: int, y: int, width: int) -> 
         "Walks from start to goal of agents that learn. Each walk uses what the earlier walks learned; they end when "
         "nothing new is learned"
     )
-    keys = f"{desk.shortcut_of_command('more_trials')}, {desk.shortcut_of_command('fewer_trials')}"
     stepper.draw_stepper(
         canvas,
         "trials",
@@ -78,7 +71,7 @@ def _draw_trial_count_stepper(desk: ViewContext, x: int, y: int, width: int) -> 
         f"{desk.session.run.world.max_trials:,}",
         partial(_change_trial_count, desk),
         tip,
-        keys,
+        ("more_trials", "fewer_trials"),
     )
     return y + px(38)
 
@@ -117,7 +110,13 @@ def _draw_agent_of_row(desk: ViewContext, panel: Panel, index: int, row: Box, na
     if panel.crowd is not None:
         tip += f"; {panel_texts.crowd_costs_text(panel.crowd, panel.walker_view.metrics.suboptimality)}"
     desk.canvas.add_hit_region(
-        HitRegion(f"compare:{panel.key}", row, partial(desk.session.focus_panel, panel.key), tip)
+        HitRegion(
+            f"compare:{panel.key}",
+            row,
+            partial(desk.session.focus_panel, panel.key),
+            tip,
+            focus_command_ids(index),
+        )
     )
 
 

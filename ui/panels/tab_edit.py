@@ -4,11 +4,14 @@ from functools import partial
 
 from sim.movement import CUT_ONE_CORNER, EIGHT_NEIGHBOURS, FOUR_NEIGHBOURS, SQUEEZE_BETWEEN_CORNERS
 from ui.model import value_adjustments
+from ui.model.context_menu import SwitchTarget
 from ui.model.drawing_tools import MAX_BRUSH, SELECT, TOOL_NAMES
 from ui.model.layout import Box
-from ui.panels import selection_buttons, stepper, switch_names
+from ui.panels import command_button, selection_buttons, stepper, switch_names
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
+
+MAX_SWITCHES_WITH_COMMAND = 9  # number of switches that a command each blocks and frees
 
 _PAINTING_HELP = (
     "Drag: block or free; the first cell decides. Right drag: free. Shift+click: line from the last cell. "
@@ -37,42 +40,14 @@ def _draw_tool_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.to_px
     height = px(28)
-    label = "Edit mode: on" if desk.ui_state.is_editing else "Edit mode: off"
-    canvas.draw_button(
-        "edit_mode",
-        (x, y, width, height),
-        label,
-        partial(desk.run_command, "edit_mode"),
-        is_on=desk.ui_state.is_editing,
-        key=desk.shortcut_of_command("edit_mode"),
-        shows_key=True,
-        tip="In edit mode, letter keys choose tools. The mouse edits in both modes",
-    )
+    command_button.draw_command_button(desk, "edit_mode", (x, y, width, height), shows_key=True)
     y += height + px(8)
     half = (width - px(6)) // 2
-    for i, (tool, name) in enumerate(TOOL_NAMES.items()):
+    for i, tool in enumerate(TOOL_NAMES):
         button_box = (x + (i % 2) * (half + px(6)), y + (i // 2) * (height + px(6)), half, height)
-        command = f"tool_{tool}"
-        canvas.draw_button(
-            command,
-            button_box,
-            name,
-            partial(desk.ui_state.choose_tool, tool),
-            is_on=desk.ui_state.selected_tool == tool,
-            key=desk.shortcut_of_command(command),
-            shows_key=desk.ui_state.is_editing,
-            tip=desk.tooltip_of_command(command) + " (the key works in edit mode)",
-        )
-    canvas.draw_button(
-        "hand",
-        (x, y + 3 * (height + px(6)), half, height),
-        "Hand",
-        partial(desk.run_command, "hand"),
-        is_on=desk.ui_state.is_hand_tool_active,
-        key=desk.shortcut_of_command("hand"),
-        shows_key=True,
-        tip=desk.tooltip_of_command("hand"),
-    )
+        command_button.draw_command_button(desk, f"tool_{tool}", button_box, shows_key=desk.ui_state.is_editing)
+    hand_box = (x, y + 3 * (height + px(6)), half, height)
+    command_button.draw_command_button(desk, "hand", hand_box, shows_key=True)
     y += 4 * (height + px(6)) + px(4)
     return y if desk.ui_state.selected_tool == SELECT else _draw_brush_size_slider(desk, x, y, width)
 
@@ -95,7 +70,7 @@ def _draw_brush_size_slider(desk: ViewContext, x: int, y: int, width: int) -> in
         lambda s: drag_to(s * s),
         lambda step: desk.ui_state.set_brush_size(desk.ui_state.brush_size + step),
         "Brush size in cells",
-        desk.shortcuts_of_commands("smaller_brush", "larger_brush"),
+        ("smaller_brush", "larger_brush"),
     )
     return y + px(30)
 
@@ -105,22 +80,10 @@ def _draw_undo_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     px = canvas.to_px
     third = (width - px(12)) // 3
     history = desk.session.undo_history
-    for i, (command, label, count) in enumerate(
-        (
-            ("undo", "Undo", len(history.done)),
-            ("redo", "Redo", len(history.undone_entries)),
-            ("clear_edits", "Clear edits", 0),
-        )
-    ):
-        text = f"{label} {count}" if count else label
-        canvas.draw_button(
-            command,
-            (x + i * (third + px(6)), y, third, px(28)),
-            text,
-            desk.button_callback_of_command(command),
-            tip=desk.tooltip_of_command(command),
-            key=desk.shortcut_of_command(command),
-        )
+    counts = {"undo": len(history.done), "redo": len(history.undone_entries), "clear_edits": 0}
+    for i, (command, count) in enumerate(counts.items()):
+        label, box = desk.command_table[command].button_label, (x + i * (third + px(6)), y, third, px(28))
+        command_button.draw_command_button(desk, command, box, label=f"{label} {count}" if count else label)
     return y + px(40)
 
 
@@ -134,14 +97,15 @@ def _draw_switch_list(desk: ViewContext, x: int, y: int, width: int) -> int:
     desk.ui_state.hovered_switch = None
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
-        key = desk.shortcut_of_command(f"switch_{i + 1}")
+        command_ids = (f"switch_{i + 1}",) if i < MAX_SWITCHES_WITH_COMMAND else ()
         is_hovered = canvas.add_hit_region(
             HitRegion(
                 f"switch:{name}",
                 row,
                 partial(switch_names.toggle_switch_and_notify, desk, name),
                 f"{'Free' if is_blocked else 'Block'} {name}",
-                key,
+                command_ids,
+                SwitchTarget(name),
             )
         )
         if is_hovered:
@@ -158,7 +122,13 @@ def _draw_switch_list(desk: ViewContext, x: int, y: int, width: int) -> int:
             middle=True,
         )
         canvas.draw_text(
-            (x + width - px(8), middle), key, size=12, face="mono", colour=palette.dim, align="right", middle=True
+            (x + width - px(8), middle),
+            desk.shortcuts_of_commands(*command_ids),
+            size=12,
+            face="mono",
+            colour=palette.dim,
+            align="right",
+            middle=True,
         )
         y += px(33)
     return y + px(6)
@@ -169,26 +139,17 @@ def _draw_random_change_controls(desk: ViewContext, x: int, y: int, width: int) 
     canvas = desk.canvas
     px = canvas.to_px
     changes = desk.session.run.world.random_changes
-    is_on = changes.changed_percent > 0
+    is_on = desk.is_command_on("random_changes")
     y = desk.draw_section_heading(x, y, "Random changes")
     gap, stepper_width = px(8), stepper.stepper_width(canvas)
     button_width = width - 2 * (stepper_width + gap)
-    canvas.draw_button(
-        "random_changes",
-        (x, y, button_width, px(28)),
-        "on" if is_on else "off",
-        partial(desk.run_command, "random_changes"),
-        is_on=is_on,
-        tip=desk.tooltip_of_command("random_changes"),
-        key=desk.shortcut_of_command("random_changes"),
-    )
+    command_button.draw_command_button(desk, "random_changes", (x, y, button_width, px(28)))
     rate = changes.changed_percent if is_on else desk.ui_state.random_change_rate
     on_rate_step = partial(value_adjustments.adjust_random_change_rate, desk.session, desk.ui_state)
     on_interval_step = partial(value_adjustments.adjust_random_change_interval, desk.session, desk.ui_state)
     right = x + button_width + gap + stepper_width
-    stepper.draw_stepper(
-        canvas, "rate", (right, y), f"{rate:g} %", on_rate_step, "Percentage of cells that each change affects"
-    )
+    rate_tip, rate_commands = "Percentage of cells that each change affects", ("fewer_changes", "more_changes")
+    stepper.draw_stepper(canvas, "rate", (right, y), f"{rate:g} %", on_rate_step, rate_tip, rate_commands)
     every = changes.interval_ticks if is_on else desk.ui_state.random_change_interval
     right += gap + stepper_width
     stepper.draw_stepper(canvas, "every", (right, y), f"/ {every}", on_interval_step, "Ticks between two changes")

@@ -10,11 +10,9 @@ from ui.draw.theme import HEAT_MAPS
 from ui.maps import legend_swatches
 from ui.model.layer_state import HEAT_KINDS, HEAT_NAMES, compared_panel_names
 from ui.model.layout import Box
-from ui.panels import comparison_badges, map_legend
+from ui.panels import command_button, comparison_badges, map_legend
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
-
-SAVE_DEFAULT_VIEW_LABEL = "Use for every file"
 
 HEAT_TOOLTIPS = {
     "off": "No heat map",
@@ -63,17 +61,8 @@ def draw_layers_tab(desk: ViewContext, box: Box) -> int:
 
 def _draw_save_default_view_button(desk: ViewContext, box: Box) -> int:
     """Draw the button that stores the present view as the user's default, and return the top of the next section."""
-    px = desk.canvas.to_px
-    desk.canvas.draw_button(
-        "keep_view",
-        box,
-        SAVE_DEFAULT_VIEW_LABEL,
-        partial(desk.run_command, "keep_view"),
-        tip=desk.tooltip_of_command("keep_view"),
-        key=desk.shortcut_of_command("keep_view"),
-        size=12,
-    )
-    return box[1] + box[3] + px(8)
+    command_button.draw_command_button(desk, "keep_view", box, size=12)
+    return box[1] + box[3] + desk.canvas.to_px(8)
 
 
 def _draw_unused_layers(desk: ViewContext, box: Box, layers: Sequence[Layer]) -> int:
@@ -110,9 +99,8 @@ def _draw_layer_row(desk: ViewContext, box: Box, layer: Layer) -> None:
     px, middle = canvas.to_px, y + height // 2
     is_on, command = desk.map_view.layer_state.is_layer_on(layer), f"layer_{layer.key}"
     key = desk.shortcut_of_command(command)
-    canvas.draw_check_box(
-        f"layer:{layer.key}", box, is_on, partial(desk.run_command, command), tip=layer.legend_text, key=key
-    )
+    run = partial(desk.run_command, command)
+    canvas.draw_check_box(f"layer:{layer.key}", box, is_on, run, tip=layer.legend_text, command_ids=(command,))
     swatch = (x + px(24), middle - px(7), px(22), px(14))
     legend_swatches.draw_layer_swatch(canvas.surface, swatch, layer, desk.palette, desk.map_view.px_per_unit)
     canvas.draw_text((x + px(53), middle), layer.name, size=14, colour=None if is_on else desk.palette.dim, middle=True)
@@ -192,13 +180,7 @@ def _draw_heat_scale_and_colours(desk: ViewContext, x: int, y: int, width: int) 
         text_width = canvas.text_width(text, 12)
         region_box = (right - text_width, y - canvas.to_px(2), text_width, canvas.to_px(18))
         is_hovered = canvas.add_hit_region(
-            HitRegion(
-                command,
-                region_box,
-                partial(desk.run_command, command),
-                desk.tooltip_of_command(command),
-                desk.shortcut_of_command(command),
-            )
+            HitRegion(command, region_box, partial(desk.run_command, command), command_ids=(command,))
         )
         canvas.draw_text(
             (right, y), text, size=12, colour=desk.palette.text if is_hovered else desk.palette.accent, align="right"

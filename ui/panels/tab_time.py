@@ -5,22 +5,19 @@ from functools import partial
 from sim.time.branches import Branch
 from ui.draw.theme import mix_colours
 from ui.model import branch_actions, script_entries
+from ui.model.context_menu import ScriptEntryTarget
 from ui.model.layout import Box
 from ui.model.panel_texts import RunNames
 from ui.model.script_entries import ScriptEntry
 from ui.model.session import Session
+from ui.panels import command_button
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
 MAX_SCRIPT_LINES = 200  # maximum number of listed lines of the script; of a longer script, the latest lines are listed
-BRANCH_BUTTONS = (
-    ("branch", "Branch"),
-    ("split_policy", "Split"),
-    ("compare_branch", "Compare"),
-    ("rename_branch", "Rename"),
-    ("hide_branch", "Hide"),
-    ("delete_branch", "Delete"),
-)
+SCRIPT_LINE_HEIGHT = 42  # height of a line of the script with its buttons, in design units
+BRANCH_COMMANDS = ("branch", "split_policy", "compare_branch", "rename_branch", "hide_branch", "delete_branch")
+"""Commands that have a button below the list of branches."""
 
 
 def draw_time_tab(desk: ViewContext, box: Box) -> int:
@@ -70,7 +67,7 @@ def _draw_branch_row(
             row,
             partial(branch_actions.show_branch, session, branch.number),
             f"Show and focus {branch.name}",
-            desk.shortcut_of_command("next_branch"),
+            ("next_branch",),
         )
     )
     if is_focused or is_hovered:
@@ -84,7 +81,7 @@ def _draw_branch_row(
         is_shown,
         partial(toggle, branch.number),
         tip="Show or hide this branch",
-        key=desk.shortcut_of_command("hide_branch"),
+        command_ids=("hide_branch",),
     )
     at = f"at {branch.first_differing_tick:,}" if branch.parent is not None else ""
     at_width = canvas.text_width(at, 12, "mono") if at else 0
@@ -106,28 +103,12 @@ def _draw_branch_buttons(desk: ViewContext, x: int, y: int, width: int) -> int:
     canvas = desk.canvas
     px = canvas.to_px
     third = (width - px(12)) // 3
-    for i, (command, label) in enumerate(BRANCH_BUTTONS):
+    for i, command in enumerate(BRANCH_COMMANDS):
         button_box = (x + i % 3 * (third + px(6)), y + i // 3 * px(32), third, px(27))
-        canvas.draw_button(
-            f"time:{command}",
-            button_box,
-            label,
-            desk.button_callback_of_command(command),
-            tip=desk.tooltip_of_command(command),
-            key=desk.shortcut_of_command(command),
-            size=12.5,
-        )
+        command_button.draw_command_button(desk, command, button_box, area="time", size=12.5)
     y += 2 * px(32)
-    canvas.draw_button(
-        "time:worst_block",
-        (x, y, width, px(27)),
-        "Find the worst block ...",
-        partial(desk.run_command, "worst_block"),
-        tip=desk.tooltip_of_command("worst_block"),
-        key=desk.shortcut_of_command("worst_block"),
-        shows_key=True,
-        size=12.5,
-    )
+    box = (x, y, width, px(27))
+    command_button.draw_command_button(desk, "worst_block", box, area="time", shows_key=True, size=12.5)
     return y + px(38)
 
 
@@ -187,6 +168,8 @@ def _draw_script_line(
     canvas, palette = desk.canvas, desk.palette
     px = canvas.to_px
     ink = palette.warning if rejection else None if entry.is_enabled else palette.dim
+    line_box, target = (x, y, width, px(SCRIPT_LINE_HEIGHT)), ScriptEntryTarget(entry.first_log_entry_id)
+    canvas.add_hit_region(HitRegion(f"deed_line:{entry.first_log_entry_id}", line_box, menu=target))
     canvas.draw_check_box(
         f"deed:{entry.first_log_entry_id}",
         (x, y, px(20), px(20)),

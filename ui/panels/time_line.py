@@ -10,6 +10,7 @@ from sim.time.agent_records import MarkKind
 from sim.time.run_marks import marks_of_run
 from ui.draw.theme import Colour, mix_colours
 from ui.model import script_entries
+from ui.model.context_menu import TimeLineTarget
 from ui.model.layout import Box
 from ui.model.panel_texts import RunNames
 from ui.model.script_entries import ScriptEntry
@@ -69,7 +70,8 @@ def draw_time_line(desk: ViewContext, box: Box) -> None:
             (x, y, width, px(34)),
             None,
             f"Tick {session.tick:,} of {_recorded_ticks_text(desk, end)}: drag to go to any tick",
-            desk.shortcuts_of_commands("step_back", "step"),
+            ("step_back", "step"),
+            TimeLineTarget(),
             on_drag=partial(_seek_by_drag, desk, bar, end),
             on_wheel=lambda step: desk.player.pause_and_seek(session.tick + step),
         )
@@ -120,6 +122,7 @@ def _draw_edit_handles(desk: ViewContext, bar: Box, end: int) -> None:
                 tip,
                 on_drag=partial(_drag_edit_handle, desk, entry.first_log_entry_id),
                 on_drop=drop,
+                menu=TimeLineTarget(),
             )
         )
     if desk.ui_state.dragged_script_entry is not None:

@@ -5,19 +5,12 @@ from functools import partial
 
 from sim.movement import DEFAULT_MOVEMENT
 from ui.model.layout import Box
+from ui.panels import command_button
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-TOP_BAR_BUTTONS = (
-    ("help", "Help"),
-    ("theme", "Theme"),
-    ("record", "Record"),
-    ("save_session", "Save"),
-    ("generate", "Generate"),
-    ("gallery", "Gallery"),
-    ("open", "Open"),
-)
-"""Command and label of each button, from right to left."""
+TOP_BAR_COMMANDS = ("help", "theme", "record", "save_session", "generate", "gallery", "open")
+"""Commands that have a button, from right to left."""
 
 BUTTON_OMISSION_ORDER = ("theme", "generate", "record", "gallery", "save_session", "help")
 """Commands in the order in which their buttons are left out of a narrow window.
@@ -63,8 +56,8 @@ def _draw_file_title(desk: ViewContext, left: int, right: int, box: Box) -> None
     )
     show_description = partial(desk.run_command, "about") if caption else None
     tip = f"{title}\n{desk.tooltip_of_command('about')}: click to read the whole text" if caption else title
-    key = desk.shortcut_of_command("about") if caption else ""
-    canvas.add_hit_region(HitRegion("title", (left, y, title_width, height), show_description, tip, key))
+    command_ids = ("about",) if caption else ()
+    canvas.add_hit_region(HitRegion("title", (left, y, title_width, height), show_description, tip, command_ids))
     left += title_width + px(14)
     left = _draw_movement_rule(desk, left, right, box)
     left = _draw_divergence_warning(desk, left, right, box)
@@ -72,7 +65,7 @@ def _draw_file_title(desk: ViewContext, left: int, right: int, box: Box) -> None
         title_box = (left, y, right - left, height)
         ink = (
             desk.palette.text
-            if canvas.add_hit_region(HitRegion("caption", title_box, show_description, tip, key))
+            if canvas.add_hit_region(HitRegion("caption", title_box, show_description, tip, command_ids))
             else desk.palette.dim
         )
         text = " ".join(caption.split())
@@ -88,9 +81,8 @@ def _draw_movement_rule(desk: ViewContext, left: int, right: int, box: Box) -> i
     text_pos = (left, box[1] + box[3] // 2)
     text_width = canvas.draw_text(text_pos, text, colour=desk.palette.accent, middle=True, width=max(0, right - left))
     tip = f"Movement: {movement.description}. Click to change it; the run then starts over"
-    canvas.add_hit_region(
-        HitRegion("title:movement", (left, box[1], text_width, box[3]), partial(desk.run_command, "tab_edit"), tip)
-    )
+    action, text_box = partial(desk.run_command, "tab_edit"), (left, box[1], text_width, box[3])
+    canvas.add_hit_region(HitRegion("title:movement", text_box, action, tip, ("tab_edit",)))
     return left + text_width + canvas.to_px(14)
 
 
@@ -128,28 +120,25 @@ def _draw_top_buttons(desk: ViewContext, left: int, right: int, middle: int) -> 
     canvas = desk.canvas
     height = canvas.to_px(28)
     buttons, has_keys = _buttons_fitting_into(desk, right - left - canvas.to_px(MIN_TITLE_WIDTH))
-    for command, label in buttons:
-        width = _button_width(desk, command, label, has_keys)
+    for command in buttons:
+        width = _button_width(desk, command, has_keys)
         box = (right - width, middle - height // 2, width, height)
-        run, key = partial(desk.run_command, command), desk.shortcut_of_command(command)
-        canvas.draw_button(
-            f"top:{command}", box, label, run, tip=desk.tooltip_of_command(command), key=key, shows_key=has_keys
-        )
+        command_button.draw_command_button(desk, command, box, area="top", shows_key=has_keys)
         right = box[0] - canvas.to_px(6)
     return right
 
 
-def _buttons_fitting_into(desk: ViewContext, max_width: int) -> tuple[list[tuple[str, str]], bool]:
-    """Return (command, label) of the buttons that fit into a width, and whether their shortcuts fit too."""
-    buttons = list(TOP_BAR_BUTTONS)
+def _buttons_fitting_into(desk: ViewContext, max_width: int) -> tuple[list[str], bool]:
+    """Return the commands whose buttons fit into a width, and whether their shortcuts fit too."""
+    buttons = list(TOP_BAR_COMMANDS)
     for has_keys, dropped in ((True, ""), (False, ""), *((False, command) for command in BUTTON_OMISSION_ORDER)):
-        buttons = [button for button in buttons if button[0] != dropped]
-        if sum(_button_width(desk, *button, has_keys) + desk.canvas.to_px(6) for button in buttons) <= max_width:
+        buttons = [command for command in buttons if command != dropped]
+        if sum(_button_width(desk, command, has_keys) + desk.canvas.to_px(6) for command in buttons) <= max_width:
             return buttons, has_keys
     return buttons, False
 
 
-def _button_width(desk: ViewContext, command: str, label: str, has_key: bool) -> int:
-    canvas = desk.canvas
+def _button_width(desk: ViewContext, command: str, has_key: bool) -> int:
+    canvas, label = desk.canvas, desk.command_table[command].button_label
     key = canvas.text_width(desk.shortcut_of_command(command), 11, "mono") + canvas.to_px(10) if has_key else 0
     return canvas.text_width(label, 13) + key + canvas.to_px(20)

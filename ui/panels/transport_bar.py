@@ -1,24 +1,18 @@
 """Bar at the bottom with the controls of the run: play and step, time line, speed, budget, and "run until"."""
 
 import math
-from functools import partial
 
 import pygame
 
 from ui.draw.theme import mix_colours
 from ui.model import panel_texts, step_clock, value_adjustments
 from ui.model.layout import TIME_ROW_HEIGHT, TRANSPORT_HEIGHT, Box
-from ui.panels import time_line
+from ui.panels import command_button, time_line
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-RUN_UNTIL_BUTTONS = (
-    ("until_move", "move"),
-    ("until_back_move", "back-move"),
-    ("until_restart", "restart"),
-    ("until_arrival", "arrival"),
-    ("until_tick", "tick ..."),
-)
+RUN_UNTIL_COMMANDS = ("until_move", "until_back_move", "until_restart", "until_arrival", "until_tick")
+"""Commands that have a button after the words "run until"."""
 MAX_SLIDER_BUDGET = 4096  # largest budget that the slider can set, in expansions per tick
 MAX_AGENTS_NAMED_IN_TOOLTIP = 3  # maximum number of agents that the tooltip of the budget names
 SLIDER_WIDTH = 150  # width of a slider in design units
@@ -70,9 +64,7 @@ def _draw_round_button(desk: ViewContext, command: str, left: int, middle: int, 
     centre = (left + r, middle)
     box = (left, middle - r, 2 * r, 2 * r)
     act = desk.button_callback_of_command(command)
-    is_hovered = canvas.add_hit_region(
-        HitRegion(f"transport:{command}", box, act, desk.tooltip_of_command(command), desk.shortcut_of_command(command))
-    )
+    is_hovered = canvas.add_hit_region(HitRegion(f"transport:{command}", box, act, command_ids=(command,)))
     is_hovered = is_hovered and act is not None
     is_main = command == "play"
     ground = palette.accent if is_main else palette.hover if is_hovered else palette.raised
@@ -153,7 +145,7 @@ def _draw_speed_slider(desk: ViewContext, left: int, y: int, height: int) -> int
         drag_to,
         lambda step: desk.run_command("faster" if step > 0 else "slower"),
         desk.text_with_shortcuts("Ticks per second; {key:full_speed}: as fast as possible"),
-        desk.shortcuts_of_commands("slower", "faster"),
+        ("slower", "faster"),
     )
     if height >= canvas.to_px(66):
         _draw_slow_motion_button(desk, left, y + height - canvas.to_px(24), width)
@@ -162,18 +154,11 @@ def _draw_speed_slider(desk: ViewContext, left: int, y: int, height: int) -> int
 
 def _draw_slow_motion_button(desk: ViewContext, left: int, y: int, width: int) -> None:
     """Draw the button for slow motion; while slow motion is on, its label is the progress within the tick."""
-    canvas, is_on = desk.canvas, desk.player.is_slow_motion
-    label = "slow motion" if not is_on or desk.player.slow_motion_expansions is None else _slow_motion_progress(desk)
-    canvas.draw_button(
-        "slow_motion",
-        (left, y, min(width, canvas.text_width(label, 12) + canvas.to_px(16)), canvas.to_px(20)),
-        label,
-        partial(desk.run_command, "slow_motion"),
-        tip=desk.tooltip_of_command("slow_motion"),
-        key=desk.shortcut_of_command("slow_motion"),
-        is_on=is_on,
-        size=12,
-    )
+    canvas, label = desk.canvas, desk.command_table["slow_motion"].button_label
+    if desk.player.is_slow_motion and desk.player.slow_motion_expansions is not None:
+        label = _slow_motion_progress(desk)
+    box = (left, y, min(width, canvas.text_width(label, 12) + canvas.to_px(16)), canvas.to_px(20))
+    command_button.draw_command_button(desk, "slow_motion", box, label=label, size=12)
 
 
 def _slow_motion_progress(desk: ViewContext) -> str:
@@ -199,7 +184,7 @@ def _draw_budget_slider(desk: ViewContext, left: int, y: int, height: int) -> in
         drag_to,
         lambda step: desk.run_command("raise_budget" if step > 0 else "lower_budget"),
         _budget_tooltip(desk),
-        desk.shortcuts_of_commands("raise_budget", "lower_budget"),
+        ("raise_budget", "lower_budget"),
         is_enabled=not desk.disabled_reason_of_command("raise_budget"),
     )
     return left + width
@@ -227,19 +212,12 @@ def _draw_run_until_buttons(desk: ViewContext, left: int, right: int, y: int, ro
     canvas, px = desk.canvas, desk.canvas.to_px
     x, top, size = left, y + px(6), px(22)
     x += canvas.draw_text((x, top + size // 2), "run until", size=12, colour=desk.palette.dim, middle=True) + px(8)
-    for command, label in RUN_UNTIL_BUTTONS:
-        width = canvas.text_width(label, 12) + px(14)
+    for command in RUN_UNTIL_COMMANDS:
+        label = desk.command_table[command].button_label
+        width = canvas.text_width(label, 12) + px(12)
         if x + width > right:
             x, top, rows = left, top + px(RUN_UNTIL_ROW_HEIGHT), rows - 1
         if rows <= 0 or x + width > right:
             return
-        canvas.draw_button(
-            f"transport:{command}",
-            (x, top, width, size),
-            label,
-            partial(desk.run_command, command),
-            tip=desk.tooltip_of_command(command),
-            key=desk.shortcut_of_command(command),
-            is_on=desk.player.is_running_until(command),
-        )
+        command_button.draw_command_button(desk, command, (x, top, width, size), area="transport", size=12)
         x += width + px(5)

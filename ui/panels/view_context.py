@@ -4,23 +4,22 @@ The window has one ViewContext. Each picture of a whole window, such as a screen
 in which nothing can be clicked.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
 from ui.draw.theme import Palette
 from ui.maps.map_view import MapView
-from ui.model.command_availability import disabled_reason
 from ui.model.distance_cache import DistanceCache
-from ui.model.key_placeholders import fill_in_key_placeholders
 from ui.model.layout import Layout, lay_out_window
 from ui.model.panel_keys import PanelKey
 from ui.model.player import Player
 from ui.model.run import Panel
 from ui.model.session import Session
 from ui.model.settings import Settings
+from ui.model.ui_command import NO_COMMANDS, CommandTable
 from ui.model.ui_state import UiState
-from ui.widgets.canvas import Canvas
+from ui.widgets.canvas import Canvas, HitRegion
 
 
 def _ignore_command(command_id: str) -> None:
@@ -43,8 +42,8 @@ class ViewContext:
     map_view: MapView
     canvas: Canvas = field(default_factory=Canvas)
     run_command: Callable[[str], None] = _ignore_command  # callback that runs a command by its id
-    shortcut_by_command_id: Mapping[str, str] = field(default_factory=dict)  # command id -> keyboard shortcut
-    tooltip_by_command_id: Mapping[str, str] = field(default_factory=dict)  # command id -> tooltip
+    # descriptions of all commands, with the user's keys; empty in pictures without buttons
+    command_table: CommandTable = NO_COMMANDS
     # Branch number (for an agent with its own goal, the key of its panel) -> true distances from cells to the goal
     distance_caches: dict[object, DistanceCache] = field(default_factory=dict)
     # Callback that returns whether layers, heat map and linking of cameras have the user's default values
@@ -67,7 +66,7 @@ class ViewContext:
 
     def text_with_shortcuts(self, text: str) -> str:
         """Return a text in which each `{key:command}` is replaced by the keyboard shortcut of that command."""
-        return fill_in_key_placeholders(text, self.shortcut_by_command_id, self.tooltip_by_command_id)
+        return self.command_table.text_with_key_names(text)
 
     def shortcuts_of_commands(self, *command_ids: str) -> str:
         """Return the keyboard shortcuts of several commands as one text, separated by spaces."""
@@ -79,20 +78,31 @@ class ViewContext:
         return y + self.canvas.to_px(22)
 
     def shortcut_of_command(self, command_id: str) -> str:
-        return self.shortcut_by_command_id.get(command_id, "")
+        return self.command_table.first_key_of(command_id)
 
     def tooltip_of_command(self, command_id: str) -> str:
-        """Return the tooltip of a command; if the command is unavailable, append the reason."""
-        tip, reason = self.tooltip_by_command_id.get(command_id, ""), self.disabled_reason_of_command(command_id)
+        """Return the tooltip of a command: its title and, if it is disabled, the reason."""
+        tip, reason = self.command_table[command_id].title, self.disabled_reason_of_command(command_id)
         return f"{tip}. {reason}" if reason else tip
 
     def disabled_reason_of_command(self, command_id: str) -> str:
-        """Return the reason why a command is unavailable; "" if it is available."""
-        return self.text_with_shortcuts(disabled_reason(command_id, self.session, self.ui_state))
+        """Return the reason why a command is disabled; "" if it is enabled."""
+        return self.text_with_shortcuts(self.command_table[command_id].disabled_reason(self))
+
+    def is_command_on(self, command_id: str) -> bool:
+        """Return whether a command that switches something on and off has switched it on."""
+        is_on = self.command_table[command_id].is_on
+        return is_on is not None and is_on(self)
 
     def button_callback_of_command(self, command_id: str) -> Callable[[], None] | None:
-        """Return the callback for the button of a command; None if the command is unavailable."""
+        """Return the callback for the button of a command; None if the command is disabled."""
         return None if self.disabled_reason_of_command(command_id) else partial(self.run_command, command_id)
+
+    def tooltip_and_keys_of_region(self, region: HitRegion) -> tuple[str, str]:
+        """Return the tooltip of a hit region and the keys that do the same; without a tooltip, that of its command."""
+        ids = region.command_ids
+        text = region.tooltip or (self.tooltip_of_command(ids[0]) if ids else "")
+        return text, self.shortcuts_of_commands(*ids)
 
     def distance_cache_of_panel(self, panel: Panel) -> DistanceCache:
         """Return the true distances to the goal of a panel's agent.

@@ -171,7 +171,7 @@ class ViewOverrides:
             only_panel=session.focused_key if desk.ui_state.is_maximised else None,
             ticks_per_second=desk.player.speed,
             pinned_cell=desk.ui_state.pinned_cell,
-            key_by_command=desk.shortcut_by_command_id,
+            command_table=desk.command_table,
         )
 
     def _visible_map_parts(self) -> tuple[MapPart | None, dict[PanelKey, MapPart | None]]:

@@ -25,6 +25,7 @@ import pygame
 
 from ui.draw.fonts import FontCache
 from ui.draw.theme import Colour, Palette, mix_colours
+from ui.model.context_menu import MenuTarget
 from ui.model.layout import Box, box_contains_position
 
 _MAX_CACHED_BOX_AREA_PX = 40_000  # area in square pixels above which a rounded box is drawn directly, not cached
@@ -43,14 +44,19 @@ ClickCallback = Callable[[], None]
 class HitRegion:
     """Rectangle that reacts to the mouse, registered by a control while it is drawn.
 
-    `id` names the rectangle in tests and keeps the keyboard focus on the same control from frame to frame.
+    `id` names the rectangle in tests and keeps the keyboard focus on the same control from frame to frame. It has no
+    other meaning: what the rectangle shows and does is in the other fields.
     """
 
     id: str  # unique name of the region in a frame, for example "transport:play"
     box: Box  # rectangle in window pixels
     on_click: ClickCallback | None = None  # callback of a click; None if a click does nothing
-    tooltip: str = ""  # tooltip; no tooltip if empty
-    shortcut: str = ""  # keyboard shortcut, shown in the tooltip
+    tooltip: str = ""  # tooltip; if empty, that of the first command; without commands, there is no tooltip
+    # ids of the commands that do the same as the mouse in this region; the tooltip shows their keys
+    command_ids: tuple[str, ...] = ()
+    menu: MenuTarget | None = None  # object whose context menu opens here
+    cursor: int | None = None  # cursor shape in pygame; None: a shape that follows from click and drag
+    is_menu_part: bool = False  # whether the region belongs to the open context menu
     # Callback of a drag that began in this region; it gets the mouse position in pixels
     on_drag: Callable[[tuple[int, int]], None] | None = None
     on_wheel: Callable[[int], None] | None = None  # callback of the mouse wheel; it gets 1 for up or -1 for down
@@ -219,6 +225,10 @@ class Canvas:
         """Return the topmost hit region at a position in pixels, which is the one registered last."""
         return next((s for s in reversed(self.hit_regions) if box_contains_position(s.box, position)), None)
 
+    def menu_region_at(self, position: tuple[int, int]) -> HitRegion | None:
+        """Return the topmost hit region at a position in pixels that has a context menu."""
+        return next((s for s in reversed(self.hit_regions) if s.menu and box_contains_position(s.box, position)), None)
+
     def wheel_region_at(self, position: tuple[int, int]) -> HitRegion | None:
         """Return the topmost hit region at a position in pixels that reacts to the mouse wheel."""
         return next(
@@ -362,9 +372,9 @@ class Canvas:
         action: ClickCallback | None,
         *,
         tip: str = "",
+        command_ids: tuple[str, ...] = (),
         key: str = "",
         is_on: bool = False,
-        shows_key: bool = False,
         size: float = 13,
         colour: Colour | None = None,
     ) -> None:
@@ -375,20 +385,21 @@ class Canvas:
             box: Rectangle in pixels.
             label: Text on the button.
             action: Callback of a click; None disables the button.
-            tip: Tooltip; if empty, the tooltip shows the label.
-            key: Keyboard shortcut, shown in the tooltip.
+            tip: Tooltip; if empty, the tooltip is that of the first command, or without commands the label.
+            command_ids: Ids of the commands that do the same; the tooltip shows their keys.
+            key: Keyboard shortcut to draw on the button if there is room for it.
             is_on: Whether the button is highlighted.
-            shows_key: Whether the shortcut is also shown on the button, if there is room for it.
             size: Font size of the label in design units.
             colour: Colour of the label; None for the palette's text colour, or its dim colour without an action.
         """
         palette = self.palette
-        is_hovered = self.add_hit_region(HitRegion(spot_id, box, action, tip or label, key)) and action is not None
+        region = HitRegion(spot_id, box, action, tip or ("" if command_ids else label), command_ids)
+        is_hovered = self.add_hit_region(region) and action is not None
         ground = palette.accent if is_on else palette.hover if is_hovered else palette.raised
         self.fill_box(box, ground, 6)
         ink = palette.on_accent if is_on else colour or (palette.text if action else palette.dim)
         x, y, width, height = box
-        key_width = self.text_width(key, 11, "mono") + self.to_px(8) if shows_key and key else 0
+        key_width = self.text_width(key, 11, "mono") + self.to_px(8) if key else 0
         if key_width and width < key_width + self.text_width(label, size) + self.to_px(16):
             key_width = 0
         middle = y + height // 2
@@ -408,21 +419,31 @@ class Canvas:
             )
 
     def draw_check_box(
-        self, spot_id: str, box: Box, is_on: bool, action: ClickCallback, *, tip: str = "", key: str = ""
+        self,
+        spot_id: str,
+        box: Box,
+        is_on: bool,
+        action: ClickCallback,
+        *,
+        tip: str = "",
+        command_ids: tuple[str, ...] = (),
     ) -> None:
         """Draw a check box at the left end of `box`; a click anywhere in `box` calls `action`."""
-        is_hovered = self.add_hit_region(HitRegion(spot_id, box, action, tip, key))
+        is_hovered = self.add_hit_region(HitRegion(spot_id, box, action, tip, command_ids))
         side = self.to_px(15)
         square = (box[0], box[1] + (box[3] - side) // 2, side, side)
         palette = self.palette
         if is_on:
             self.fill_box(square, palette.accent, 4)
-            x, y, s, _ = square
-            points = [(x + s * 0.22, y + s * 0.52), (x + s * 0.43, y + s * 0.74), (x + s * 0.80, y + s * 0.28)]
-            pygame.draw.lines(self.surface, palette.on_accent, False, points, max(2, self.to_px(2)))
+            self.draw_check_mark(square, palette.on_accent)
         else:
             self.fill_box(square, palette.hover if is_hovered else palette.raised, 4)
             self.draw_outline(square, palette.edge, 4)
+
+    def draw_check_mark(self, square: Box, colour: Colour) -> None:
+        x, y, s, _ = square
+        points = [(x + s * 0.22, y + s * 0.52), (x + s * 0.43, y + s * 0.74), (x + s * 0.80, y + s * 0.28)]
+        pygame.draw.lines(self.surface, colour, False, points, max(2, self.to_px(2)))
 
     def draw_segmented_control(
         self, spot_id: str, box: Box, options: list[tuple[str, str, str]], chosen: str, choose: Callable[[str], None]
@@ -500,7 +521,7 @@ class Canvas:
         drag_to: Callable[[float], None],
         step: Callable[[int], None],
         tip: str,
-        key: str = "",
+        command_ids: tuple[str, ...] = (),
         *,
         is_enabled: bool = True,
     ) -> None:
@@ -513,7 +534,7 @@ class Canvas:
             drag_to: Callback that gets the new position, from 0 to 1, while the mouse drags.
             step: Callback that gets the number of steps of the mouse wheel.
             tip: Tooltip.
-            key: Keyboard shortcut, shown in the tooltip.
+            command_ids: Ids of the commands that change the value; the tooltip shows their keys.
             is_enabled: Whether the slider reacts to the mouse; a disabled one is dim.
         """
         x, y, width, height = box
@@ -523,7 +544,7 @@ class Canvas:
             drag_to(slider_share_at(position[0] - x, width, radius))
 
         region = (
-            HitRegion(spot_id, box, None, tip, key, on_drag=drag, on_wheel=step)
+            HitRegion(spot_id, box, None, tip, command_ids, on_drag=drag, on_wheel=step)
             if is_enabled
             else HitRegion(spot_id, box, None, tip)
         )
@@ -541,9 +562,8 @@ class Canvas:
             radius,
         )
 
-    def draw_tooltip(self, region: HitRegion) -> Box:
-        """Draw the tooltip of a control near the control, and return the rectangle of the tooltip in pixels."""
-        text, key = region.tooltip, region.shortcut
+    def draw_tooltip(self, region: HitRegion, text: str, key: str) -> Box:
+        """Draw a tooltip and keyboard shortcuts near a control, and return the rectangle of the tooltip in pixels."""
         pad = self.to_px(8)
         lines = self.wrap_text(text, self.to_px(280), 12)
         key_width = self.text_width(key, 12, "mono") + self.to_px(12) if key else 0
