@@ -22,7 +22,15 @@ from ui.dialogs.help_overlay import help_lines
 from ui.draw.layers import LAYERS
 from ui.model import opened_files
 from ui.model.context_menu import Menu
-from ui.model.ui_command import CommandTable, CommandTopic, ContextMenu, command_lines, first_reason, requires
+from ui.model.ui_command import (
+    NO_COMMANDS,
+    CommandTable,
+    CommandTopic,
+    ContextMenu,
+    command_lines,
+    first_reason,
+    requires,
+)
 from ui.widgets.canvas import Canvas, HitRegion
 
 GUIDE = ROOT / "docs" / "ui-guide.md"
@@ -350,6 +358,7 @@ def test_table_can_be_sent_to_another_process_with_the_keys_of_the_user() -> Non
     sent = pickle.loads(pickle.dumps(table))
     assert sent["play"].keys == ("Q",) and sent["play"].action is COMMAND_TABLE["play"].action
     assert [command.id for command in sent] == [command.id for command in COMMAND_TABLE]
+    assert not len(pickle.loads(pickle.dumps(NO_COMMANDS)))
 
 
 def test_every_topic_is_a_group_of_help() -> None:

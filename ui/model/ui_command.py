@@ -227,16 +227,20 @@ class CommandTable:
         Args:
             commands: All commands, in the order in which help lists them.
             load_in_other_process: Function that returns the same table in another process, such as the one that
-                records a video. A table with such a function can be pickled.
+                records a video; a pickled table then contains only the user's keys.
         """
         self._command_by_id = {command.id: command for command in commands}
         self._assigned_keys: Mapping[str, str] = {}  # keys that the user assigned: command id -> keys
         self._load_in_other_process = load_in_other_process
+        # Command id -> first key and title; texts of every frame are filled in with them.
+        self._first_keys = {command.id: self.first_key_of(command.id) for command in self}
+        self._titles = {command.id: command.title for command in self}
         self.group_names = tuple(dict.fromkeys(command.group for command in self))
 
-    def __reduce__(self) -> tuple[TableLoader, tuple[Mapping[str, str]]]:
-        """Pickle only the assigned keys; the process that reads them has the same commands."""
-        assert self._load_in_other_process is not None, "this table has no function that loads it in another process"
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle only the assigned keys, because the process that reads them has the same commands."""
+        if self._load_in_other_process is None:
+            return CommandTable, (tuple(self),)
         return self._load_in_other_process, (self._assigned_keys,)
 
     def with_assigned_keys(self, keys: Mapping[str, str]) -> "CommandTable":
@@ -291,9 +295,7 @@ class CommandTable:
 
     def text_with_key_names(self, text: str) -> str:
         """Return a text in which each placeholder `{key:command}` is replaced by the key of that command."""
-        return fill_in_key_placeholders(
-            text, {command.id: self.first_key_of(command.id) for command in self}, {c.id: c.title for c in self}
-        )
+        return fill_in_key_placeholders(text, self._first_keys, self._titles)
 
     def first_key_of(self, command_id: str) -> str:
         """Return the first key of a command, for tooltips and menus; "" if it has none."""
