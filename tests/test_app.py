@@ -1951,7 +1951,7 @@ def test_scrubber_has_a_context_menu(app):
     click(app, (x + width // 2, y + height - 8), button=3)
     tick = int(app.window.ui_state.context_menu.title.removeprefix("Tick "))
     assert abs(tick - app.session.run.recorded_end_tick / 2) <= 1
-    choose(app, "Create a branch at this tick")
+    choose(app, "Create a branch at the current tick")
     assert [branch.first_differing_tick for branch in app.session.run.branch_tree.branches.values()][-1] == tick
 
 
