@@ -132,8 +132,8 @@ class MouseDispatcher:
         if window.ui_state.context_menu is not None:
             self._handle_press_while_menu_open(region)
             return
-        # a press outside all maps, or on a control, which may be drawn over a map
-        if panel is None or (region is not None and region.on_click is not None):
+        # a press outside all maps, or on a control, which may be drawn over a map and may be disabled
+        if panel is None or (region is not None and (region.on_click is not None or region.command_ids)):
             if button == RIGHT_BUTTON:
                 window.ui_state.context_menu = context_menu_at(window, position)
             elif button == LEFT_BUTTON and region is not None:
