@@ -71,7 +71,7 @@ from ui.panels import (
 )
 from ui.panels.comparison_badges import BADGE_COLOURS
 from ui.widgets.canvas import MIN_REDRAW_INTERVAL_FRAMES
-from ui.widgets.controls import TextField
+from ui.widgets.text_field import TextField
 
 ROWS = [
     "........................",

@@ -45,10 +45,10 @@ from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.start_over import user_commands
 from ui.model.ui_state import UiState
-from ui.widgets.controls import Button, CheckBox, ChoiceControl, Control, Slider, TextField
-from ui.widgets.gui_theme import create_gui_manager
+from ui.widgets.controls import Button, CheckBox, ChoiceControl, Control, Slider
 from ui.widgets.param_form import display_name_of_param
 from ui.widgets.row_list import ROW_HEIGHT
+from ui.widgets.text_field import TextField
 
 from .test_files import make_scenario, write_map_file, write_scen_file
 
@@ -67,7 +67,6 @@ class FakeHost:
     ) -> None:
         self.window = pygame.display.set_mode(size)
         self.window_size, self.ui_scale, self.palette = size, scale, palette
-        self.gui_manager = create_gui_manager(size, palette, scale)
         self.session = Session(setup or make_scenario())
         self.settings = Settings()
         self.command_table = COMMAND_TABLE
@@ -78,7 +77,6 @@ class FakeHost:
         self.paths: list[Path] = []
         self.setups: list[Scenario] = []
         self.calls: list[object] = []
-        self.bare = len(self.gui_manager.get_sprite_group().sprites())
 
     def run_command(self, command_id: str) -> None:
         self.ran.append(command_id)
@@ -129,7 +127,6 @@ class FakeHost:
             for event in pygame.event.get():
                 if self.dialog is not None:
                     self.dialog.handle_event(event)
-            self.gui_manager.update(seconds)
             if self.dialog is not None:
                 self.dialog.update_dialog(seconds)
 
@@ -273,7 +270,7 @@ def test_dialog_opens_visibly_and_closes_with_escape(name: str, window: str, pro
     assert dialog is not None
     host.frame(times=2)
     host.window.fill(host.palette.window)
-    host.gui_manager.draw_ui(host.window)
+    dialog.draw_dialog(host.window)
     screen = host.window.get_rect()
     assert screen.contains(dialog.card_rect)
     assert (
@@ -285,7 +282,7 @@ def test_dialog_opens_visibly_and_closes_with_escape(name: str, window: str, pro
             assert dialog.card_rect.contains(control.element.rect)
             assert host_text_width(dialog, control.label) <= control.element.rect.width - dialog.to_px(8), control.label
     assert host.press("Escape")
-    assert host.dialog is None and len(host.gui_manager.get_sprite_group().sprites()) == host.bare
+    assert host.dialog is None
     assert (host.ran, host.paths, host.setups, host.calls) == ([], [], [], [])
 
 
@@ -360,7 +357,6 @@ def test_dialog_is_rebuilt_with_same_controls_after_resize(name: str, problem_li
     place = [type(control) for control in dialog.controls]
     for size, scale, palette in (((1900, 1000), 1.25, LIGHT), ((1280, 720), 2.0, DARK), ((1280, 720), 1.0, DARK)):
         host.window_size, host.ui_scale, host.palette = size, scale, palette
-        host.gui_manager = create_gui_manager(size, palette, scale)
         dialog.rebuild_widgets()
         host.frame(times=2)
     assert [type(control) for control in dialog.controls] == place
@@ -457,7 +453,6 @@ def test_gallery_opens_the_chosen_example(host: FakeHost) -> None:
 def test_gallery_keeps_columns_in_small_windows(host: FakeHost, size: tuple[int, int], columns: int) -> None:
     """At 800 x 600 it was one column of 21 cards."""
     host.window_size = size
-    host.gui_manager = create_gui_manager(size, host.palette, host.ui_scale)
     host.open_dialog(Gallery(host))
     dialog = host.dialog
     assert isinstance(dialog, Gallery) and dialog.detail_area is not None

@@ -57,7 +57,7 @@ PACKAGE_ORDER = (
     "tools",
 )
 """All packages; a package is a folder without its subfolders. Each imports only packages that are before it."""
-DRAWING = {"pygame", "pygame_gui"}
+DRAWING = {"pygame"}
 ENDS_ENDLESS_CALLS = {"watchdog.py"}  # it must not decide what an agent does, but whether it ever comes back
 
 

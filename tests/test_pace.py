@@ -22,6 +22,7 @@ from ui.frame_pacer import FRAME_PERIOD_S, FULL_RATE_AFTER_ACTIVITY_S, IDLE_FRAM
 from ui.model.background_job import BackgroundJob
 from ui.model.selection import Selection
 from ui.model.ui_state import MAX_MESSAGE_S
+from ui.widgets.text_field import BLINK_S, BLINKING_S
 
 AS_MANY_AS_TAKE_TURNS = 4  # frames after which all parts of a resting window have been drawn once more
 
@@ -123,17 +124,24 @@ def test_paused_or_finished_window_is_idle() -> None:
 
 def test_animations_keep_the_window_awake() -> None:
     app = make_idle_app()
-    press_combination(app, "Ctrl+K")
-    app.run_frame(FRAME_PERIOD_S)
-    assert not app.is_idle, "a caret blinks"
-    press_combination(app, "Escape")
-    assert still(app)
     app.window.ui_state.is_editing = True
     app.window.ui_state.set_selection(Selection.from_points([(3, 0), (4, 0)], app.session.run.world.grid))
     app.run_frame(FRAME_PERIOD_S)
     assert not app.is_idle, "the outline of a selection moves"
     app.window.ui_state.clear_selection()
     assert still(app)
+
+
+def test_caret_blinks_while_the_window_is_idle() -> None:
+    app = make_idle_app()
+    press_combination(app, "Ctrl+K")
+    assert still(app), "the few frames of an idle window are enough for a caret"
+    pictures = []
+    for _ in range(round(2 * BLINK_S / IDLE_FRAME_PERIOD_S)):
+        app.run_frame(IDLE_FRAME_PERIOD_S)
+        pictures.append(pygame.image.tobytes(app.window.surface, "RGB"))
+    assert len(set(pictures)) == 2
+    assert app.is_idle
 
 
 def test_background_work_keeps_the_window_awake() -> None:
@@ -188,6 +196,7 @@ def test_idle_window_does_not_change_over_time(monkeypatch: pytest.MonkeyPatch) 
         if not still(app) or not app.window.is_window_open:
             continue
         now[0] += MAX_MESSAGE_S
+        app.run_frame(BLINKING_S)
         for _ in range(AS_MANY_AS_TAKE_TURNS):
             app.run_frame(FRAME_PERIOD_S)
         before = pygame.image.tobytes(app.window.surface, "RGB")

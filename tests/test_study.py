@@ -32,7 +32,8 @@ from ui.model import agent_edits
 from ui.model import background_experiment as studies
 from ui.model.background_experiment import BackgroundExperiment, setting_name
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import TextField, TextLabel
+from ui.widgets.controls import TextLabel
+from ui.widgets.text_field import TextField
 
 from .experiments import run_all
 from .filming import setup
@@ -390,7 +391,7 @@ def test_sweep_example_is_valid_input(spec: AgentSpec) -> None:
 
 
 def test_placeholder_example_is_not_used_as_input(sheet: ExperimentDialog) -> None:
-    hints = [control.element.placeholder_text for control in sheet.controls if isinstance(control, TextField)]
+    hints = [control.placeholder for control in sheet.controls if isinstance(control, TextField)]
     assert hints[-1] == "e.g. budget: 1 4 16 64"
     sheet._start_experiment()
     assert sheet.current_experiment is not None and not sheet.current_experiment.draft.sweep

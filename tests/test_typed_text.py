@@ -16,7 +16,7 @@ from ui.draw.fonts import FontCache
 from ui.draw.theme import DARK
 from ui.film import recording_files
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import TextField
+from ui.widgets.text_field import TextField
 
 LONG = "n" * 300
 SAVERS = ("save_map_as", "save_session", "save_scenario", "export_csv", "export_posthoc", "save_charts", "save_piece")
@@ -42,8 +42,10 @@ def dialog_of(app: App) -> Dialog:
 
 def set_field_text(field: TextField, text: str) -> None:
     """Replace the text of a field, as somebody does who pastes."""
-    field.element.set_text(text)
-    field.report_changes()
+    field.select_all_text()
+    field.editor.paste_text(text)
+    assert field.on_text_changed is not None
+    field.on_text_changed(text)
 
 
 # --- names that are too long ----------------------------------------------------------------------
@@ -137,7 +139,7 @@ TEXT_DIALOGS = ("save_map_as", "open", "rename_agent", "rename_branch", "find_co
 
 
 def paste(app: App, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.widgets.controls.clipboard_paste", lambda: text)
+    monkeypatch.setattr("ui.widgets.text_field.text_of_clipboard", lambda: text)
     press(app, pygame.K_v, pygame.KMOD_LCTRL)
     app.run_frame(0.05)
 
@@ -184,12 +186,12 @@ def test_pasted_text_is_truncated_to_the_field_limit(app: App, monkeypatch: pyte
     field = dialog_of(app).controls[0]
     assert isinstance(field, TextField)
     field.set_text("ab")
-    field.element.edit_position, field.element.select_range = 1, [0, 0]
+    field.select_range(1, 1)
     paste(app, "n" * 5000, monkeypatch)
-    assert field.text == f"a{'n' * 78}b" and field.element.edit_position == 79
-    field.element.select_range = [1, 79]
+    assert field.text == f"a{'n' * 78}b" and field.editor.caret == 79
+    field.select_range(1, 79)
     paste(app, "x\u200by", monkeypatch)
-    assert field.text == "axyb" and field.element.edit_position == 3
+    assert field.text == "axyb" and field.editor.caret == 3
     press(app, pygame.K_BACKSPACE)
     assert field.text == "axb"
 

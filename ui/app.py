@@ -94,7 +94,10 @@ class App:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether the next frame would look exactly like this one unless an event arrives."""
+        """Return whether the next frame would look like this one unless an event arrives, except for a blinking caret.
+
+        The few frames of an idle window are enough for a caret to blink.
+        """
         window = self.window
         is_changing = (
             self._had_events_in_last_frame
@@ -258,7 +261,7 @@ class App:
             surface, dialog.card_rects() if dialog is not None else (), canvas.to_px(overlay.SAVED_CORNER_SIDE)
         )
         if dialog is not None:
-            window.dialogs.gui_manager.draw_ui(surface)
+            dialog.draw_dialog(surface)
         elif not self._draw_tooltip() and reuses_regions:
             frame_key = None  # draw everything next time, because a reused region still shows the previous tooltip
         self.mouse_dispatcher.update_cursor_shape()

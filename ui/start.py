@@ -64,6 +64,7 @@ def open_window(settings: Settings) -> pygame.Surface:
         ConfigError: There is no screen, or SDL cannot open a window.
     """
     os.environ.setdefault("SDL_WINDOWS_DPI_AWARENESS", "permonitorv2")  # otherwise Windows scales the window, blurred
+    os.environ.setdefault("SDL_IME_SHOW_UI", "1")  # otherwise input methods do not show their list of candidates
     _set_window_class()
     try:
         pygame.display.init()

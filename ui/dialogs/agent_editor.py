@@ -24,9 +24,10 @@ from ui.model import agent_edits
 from ui.model.layout import PANEL_GAP, SIDEBAR_WIDTH
 from ui.model.panel_keys import NO_PANEL, PanelKey
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import Control, ProblemNote, TextField
+from ui.widgets.controls import Control, ProblemNote
 from ui.widgets.param_form import ParamForm
 from ui.widgets.row_list import ROW_HEIGHT, ListColumn, ListRow, RowList
+from ui.widgets.text_field import TextField
 
 _ALGORITHM_LIST_SHARE = 0.5  # height of the list of algorithms, as a fraction of the height of list and form together
 _MIN_LISTED_ALGORITHMS = 2  # minimum number of algorithms that the list shows at once
@@ -156,7 +157,7 @@ class AgentEditor(FormDialog):
 
     def _rebuild_form(self) -> None:
         """Recreate the form, because its rows change with the algorithm and with the switch for an own budget."""
-        focused = self.focused_control
+        before, focused = list(self.controls), self.focused_control
         kept_controls = (self.algorithm_list, self.summary_note)
         name = focused.name if focused else ""
         for control in self.controls:
@@ -167,6 +168,7 @@ class AgentEditor(FormDialog):
         same_control = next((c for c in self.controls if name and c.name == name), self.algorithm_list)
         self._focused_index = self.controls.index(same_control)
         self._notify_of_focus()
+        self.continue_from_controls(before)
         self.problem_note.repaint()
 
     def scroll_to_control(self, control: Control) -> None:

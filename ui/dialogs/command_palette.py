@@ -7,8 +7,9 @@ import pygame
 
 from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_bottom, cut_strip_from_top
 from ui.model.ui_command import CommandTable, UiCommand
-from ui.widgets.controls import TextField, TextLabel
+from ui.widgets.controls import TextLabel
 from ui.widgets.row_list import ListColumn, ListRow, RowList
+from ui.widgets.text_field import TextField
 
 _UNLISTED_COMMAND_IDS = {"cancel", "find_command"}
 
@@ -49,7 +50,6 @@ class CommandPalette(Dialog):
         self.add(self.command_list)
         self.reason_label = TextLabel(self, reason_rect, self._selected_disabled_reason, size=13, role="warning")
         self.add(self.reason_label)
-        self.search_field.move_cursor_to_end()
 
     def _on_query_typed(self, text: str) -> None:
         self.query = text

@@ -11,8 +11,9 @@ from ui.model import panel_texts
 from ui.model.crowds import Crowd
 from ui.model.panel_keys import PanelKey
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import PaintedArea, TextField, TextLabel
+from ui.widgets.controls import PaintedArea, TextLabel
 from ui.widgets.row_list import ListColumn, ListRow, RowList
+from ui.widgets.text_field import TextField
 
 _REFRESH_INTERVAL_S = 0.5  # seconds between two updates of the list
 _HISTOGRAM_HEIGHT = 110  # height of the histogram of costs, in design units

@@ -4,58 +4,53 @@ The host of a dialog is the window as dialogs see it (class DialogHost).
 
 Lifecycle of a dialog, from the app's point of view:
 
-    dialog = SomeDialog(host, ...)      creates its widgets in host.gui; host.open_dialog(dialog) opens it
+    dialog = SomeDialog(host, ...)      creates its controls; host.open_dialog(dialog) opens it
     dialog.handle_event(event) -> bool  receives every event before the window. True: the event was consumed.
                                         False: the window may handle it. Modal dialogs consume all key and mouse events.
-                                        Calls host.gui.process_events itself, so the app must not call it as well.
-    gui.update(s); dialog.update_dialog(s)   once per frame while it is open
-    if dialog.is_modal: darken the window, then gui.draw_ui(window)
-    dialog.rebuild_widgets()            after host.gui, scale, palette or window size have changed
-    dialog.close()                      removes its widgets; host.close_dialog calls it, not the dialog
+    dialog.update_dialog(seconds)       once per frame while it is open
+    dialog.draw_dialog(window)          after the window; a modal dialog darkens the window first
+    dialog.rebuild_widgets()            after scale, palette or window size have changed
+    dialog.close()                      host.close_dialog calls it, not the dialog
 
-A dialog keeps all user input in plain attributes and creates its widgets from them in `build_controls`, so
-`rebuild_widgets` loses nothing. A question on top of a dialog (overwrite this file?) is its `inner_dialog`, which gets
-events through it.
+A dialog keeps all user input in plain attributes and creates its controls from them in `build_controls`, so
+`rebuild_widgets` loses nothing; controls hand over unfinished input, such as the caret of a text field. A question on
+top of a dialog (overwrite this file?) is its `inner_dialog`, which gets events through it.
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 from weakref import WeakSet
 
 import pygame
-from pygame_gui.core import UIContainer, UIElement
 
 from files.movingai import ScenFile
 from files.scenario import Scenario
 from sim.params import ConfigError
 from ui.model import layout
 from ui.model.background_job import BackgroundJob
+from ui.model.context_menu import Menu
 from ui.model.session import Session
 from ui.model.settings import Settings
 from ui.model.ui_command import CommandTable
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import (
-    Button,
-    Control,
-    DialogCard,
-    DialogHeading,
-    FocusRing,
-    ModalBackdrop,
-    ProblemNote,
-    TextField,
-)
-from ui.widgets.dialog_interfaces import WidgetHost
+from ui.widgets.controls import Button, Control, DialogHeading, ProblemNote, rounded_card_image
+from ui.widgets.dialog_interfaces import ClipArea, ElementInterface, WidgetHost
 from ui.widgets.key_names import key_press_name
+from ui.widgets.menus import DialogMenu
 from ui.widgets.param_form import ParamForm
+from ui.widgets.text_field import TextField
 
 T = TypeVar("T")
 
-# Sizes in design units: margin inside a card; heights of heading, footer and buttons; gap around the error message
+# Sizes in design units: margin inside a card; heights of heading, footer and buttons; radius of the corners of a card;
+# gap around the error message
 CARD_MARGIN = 24
 HEADING_HEIGHT = 58
 FOOTER_HEIGHT = 62
 BUTTON_HEIGHT = 34
+CARD_RADIUS = 10
 PROBLEM_NOTE_GAP = 4
 MIN_DISTANCE_TO_EDGE = 14
 """Minimum distance between a dialog's card and the edge of the window, in design units."""
@@ -191,7 +186,8 @@ class Dialog:
         self._settle_timer_s = (
             0.0  # seconds for which buttons that have just replaced other buttons still ignore presses
         )
-        self._root_elements: list[UIElement] = []
+        self.elements: list[ElementInterface] = []
+        self.menu: DialogMenu | None = None
         self.inner_dialog: Dialog | None = None
         self.mouse_position = (-1, -1)
         self.rebuild_widgets()
@@ -218,18 +214,15 @@ class Dialog:
         self._enable_settled_buttons(seconds)
         if self.inner_dialog is not None:
             self.inner_dialog.update_dialog(seconds)
-        else:
-            self._restore_text_focus()
         for control in self.controls:
             control.update_control(seconds)
 
     @property
     def is_unchanging(self) -> bool:
-        """Return whether the dialog stays unchanged until the next event, so that it need not be redrawn."""
+        """Return whether the dialog needs no redraw until the next event, except for the blinking of a caret."""
         if self.inner_dialog is not None:
             return self.inner_dialog.is_unchanging
-        has_caret = self._is_typing_text
-        return not has_caret and not self._settle_timer_s and not any(control.is_animated for control in self.controls)
+        return not self._settle_timer_s and not any(control.is_animated for control in self.controls)
 
     def open_inner_dialog(self, make: "Callable[[DialogHost], Dialog]") -> None:
         """Open a dialog on top of this one.
@@ -240,6 +233,7 @@ class Dialog:
         """
         self.inner_dialog = make(_InnerDialogHost(self))
         self.inner_dialog._held_keys = self._held_keys
+        self._notify_of_focus()
 
     def card_rects(self) -> list[pygame.Rect]:
         """Return the rectangles of this dialog and of the dialogs on top of it, in window pixels."""
@@ -248,40 +242,52 @@ class Dialog:
     # --- creating and removing widgets ------------------------------------------------------------
 
     def to_px(self, units: float) -> int:
-        return round(units * self.host.ui_scale)
+        return self.canvas.to_px(units)
 
     def rebuild_widgets(self) -> None:
         """Recreate all widgets, because the size, scale or palette of the window has changed."""
-        before, focused = self._button_controls(), self.focused_control
-        self._remove_elements()
+        before, focused = list(self.controls), self.focused_control
         self.canvas = Canvas(self.host.ui_scale)
-        self.controls = []
+        self.controls, self.elements, self.menu = [], [], None
         self._build_card()
         self.build_controls()
         if self._focused_index >= len(self.controls):
             self._focused_index = 0
         self._notify_of_focus()
+        self.continue_from_controls(before)
         self._disable_replaced_buttons(before, focused)
         if self.inner_dialog is not None:
             self.inner_dialog.rebuild_widgets()
+
+    def continue_from_controls(self, before: Sequence[Control]) -> None:
+        """Let each control continue the unfinished input of the control with the same kind and name that it replaces.
+
+        Args:
+            before: Controls before the rebuild.
+        """
+        replaced = _controls_by_identity(before)
+        for identity, control in _controls_by_identity(self.controls).items():
+            if identity in replaced and replaced[identity] is not control:
+                control.continue_from(replaced[identity])
 
     # --- buttons that replace others --------------------------------------------------------------
 
     def _button_controls(self) -> list[Button]:
         return [control for control in self.controls if isinstance(control, Button)]
 
-    def _disable_replaced_buttons(self, before: Sequence[Button], focused: Control | None) -> None:
+    def _disable_replaced_buttons(self, before: Sequence[Control], focused: Control | None) -> None:
         """Disable buttons that have replaced other buttons for BUTTON_SETTLE_S seconds.
 
         A press in this time was probably meant for the replaced button.
 
         Args:
-            before: Buttons before the rebuild.
+            before: Controls before the rebuild.
             focused: Control that had the keyboard focus before the rebuild.
         """
         now = self.focused_control
+        buttons_before = [control for control in before if isinstance(control, Button)]
         for button in self._button_controls():
-            replaced = [other for other in before if other.element.rect.colliderect(button.element.rect)]
+            replaced = [other for other in buttons_before if other.element.rect.colliderect(button.element.rect)]
             if button is now and isinstance(focused, Button):
                 replaced.append(focused)
             if any(other.label != button.label for other in replaced):
@@ -299,34 +305,18 @@ class Dialog:
         self.is_open = False
         if self.inner_dialog is not None:
             self.inner_dialog.close()
-        own_elements = {control.element for control in self.controls}
-        if own_elements & (
-            self.host.gui_manager.get_focus_set() or set()
-        ):  # release the focus unless the next dialog has it
-            self.host.gui_manager.set_focus_set(None)
-        self._remove_elements()
         Dialog._open_dialogs.discard(self)
         if not Dialog._open_dialogs:
             delay, interval = Dialog._window_key_repeat
             pygame.key.set_repeat(delay, interval) if delay else pygame.key.set_repeat(0)
 
-    def _remove_elements(self) -> None:
-        for control in self.controls:
-            control.remove()
-        for root in self._root_elements:
-            root.kill()
-        self._root_elements = []
-
     def _build_card(self) -> None:
-        gui = self.host.gui_manager
-        above = max((layer for layer in gui.get_sprite_group().layers()), default=0) + 1
-        if self.is_modal:
-            self._root_elements.append(ModalBackdrop(self, above))
+        palette = self.host.palette
         self.card_rect = self._compute_card_rect()
-        self.widget_container = UIContainer(self.card_rect, gui, starting_height=above + 2)
-        self._root_elements.append(self.widget_container)
-        self.card_background = DialogCard(self, self.widget_container)
-        self.focus_ring = FocusRing(self)
+        self.widget_container = ClipArea(self.card_rect.copy())
+        self._card_image = rounded_card_image(
+            self.card_rect.size, self.to_px(CARD_RADIUS), self.to_px(1), palette.surface, palette.edge
+        )
         inner = pygame.Rect(0, 0, self.card_rect.width, self.card_rect.height)
         inner.inflate_ip(-2 * self.to_px(CARD_MARGIN), 0)
         self._heading = DialogHeading(self, pygame.Rect(0, 0, self.card_rect.width, self.to_px(HEADING_HEIGHT)))
@@ -440,7 +430,7 @@ class Dialog:
             self.focus_control(focusable[0 if step > 0 else -1])
 
     def _notify_of_focus(self) -> None:
-        """Notify pygame_gui, the controls and the focus ring of which control has the focus.
+        """Notify the controls of which of them has the focus; none has it while an inner dialog is open.
 
         If the control at that index cannot have the focus, the first control that can have it gets it.
         """
@@ -449,17 +439,8 @@ class Dialog:
             control = next((c for c in self.controls if c.can_focus), None)
             self._focused_index = self.controls.index(control) if control else -1
         for other in self.controls:
-            other.set_focused(other is control)
-        current = self.host.gui_manager.get_focus_set()
-        if not isinstance(control, TextField):
-            if current is not None:
-                self.host.gui_manager.set_focus_set(None)
-        elif current is None or control.element not in current:
-            self.host.gui_manager.set_focus_set(control.element)
-            control.select_all_text()
-        # Restore the dialog's key repeat, because text fields of pygame_gui change it when they get or lose the focus.
+            other.set_focused(other is control and self.inner_dialog is None)
         pygame.key.set_repeat(KEY_REPEAT_DELAY_MS, KEY_REPEAT_INTERVAL_MS)
-        self.focus_ring.surround_control(control)
 
     def _move_focus_by_key(self, event: pygame.event.Event) -> bool:
         """Move the focus with the up and down keys, for dialogs that are forms; return whether the key was used."""
@@ -483,23 +464,24 @@ class Dialog:
         if event.type == pygame.KEYDOWN:
             return self._handle_key(event)
         if event.type == pygame.KEYUP:
+            self._ignores_text_events = False
             self._held_keys.discard(event.key)
-            self.host.gui_manager.process_events(event)
             return self.is_modal or self._is_typing_text
         if event.type in _TEXT_EVENTS:
-            if self._is_typing_text and not self._ignores_text_events:
-                self.host.gui_manager.process_events(event)
-                self._report_control_changes()
-            return self.is_modal or self._is_typing_text
-        if event.type in _MOUSE_EVENTS:
-            return self._handle_mouse(event)
-        used = bool(self.host.gui_manager.process_events(event))
-        self._report_control_changes()
-        return used or hasattr(event, "ui_element")
+            return self._handle_text(event)
+        return event.type in _MOUSE_EVENTS and self._handle_mouse(event)
 
     @property
     def _is_typing_text(self) -> bool:
         return self.focused_control is not None and self.focused_control.is_text_entry
+
+    def _handle_text(self, event: pygame.event.Event) -> bool:
+        """Pass typed text, or the text of an input method, to the focused text field."""
+        self._ignores_text_events = self._ignores_text_events and event.type == pygame.TEXTINPUT
+        control = self.focused_control
+        if isinstance(control, TextField) and not self._ignores_text_events and self.menu is None:
+            control.handle_text(event)
+        return self.is_modal or self._is_typing_text
 
     def _handle_key(self, event: pygame.event.Event) -> bool:
         self._ignores_text_events = False
@@ -507,23 +489,15 @@ class Dialog:
         self._held_keys.add(event.key)
         if event.key in _KEYS_WITHOUT_REPEAT and (is_repeat or (self._settle_timer_s and event.key != pygame.K_ESCAPE)):
             return True
-        self._restore_text_focus()
-        if self._dispatch_key(event):
-            self._report_control_changes()
+        if self.menu is not None:
+            self.menu.handle_key(event)
             return True
-        if self._is_typing_text:
-            self.host.gui_manager.process_events(event)
-            self._report_control_changes()
-            return True
-        return self.is_modal or is_repeat
-
-    def _restore_text_focus(self) -> None:
-        """Restore pygame_gui's focus on the focused text field, because closing an inner dialog removes it."""
-        control = self.focused_control
-        if isinstance(control, TextField) and control.element not in (self.host.gui_manager.get_focus_set() or ()):
-            self._notify_of_focus()
+        return self._dispatch_key(event) or self._is_typing_text or self.is_modal or is_repeat
 
     def _dispatch_key(self, event: pygame.event.Event) -> bool:
+        control = self.focused_control
+        if isinstance(control, TextField) and control.editor.is_composing:
+            return True  # Enter, Escape and Tab are meant for the input method
         if event.key == pygame.K_ESCAPE:
             self.cancel()
             return True
@@ -532,7 +506,6 @@ class Dialog:
             if self.focused_control:
                 self.scroll_to_control(self.focused_control)
             return True
-        control = self.focused_control
         if control is not None and control.handle_key(event):
             return True
         if self.handle_unused_key(event):
@@ -562,17 +535,19 @@ class Dialog:
     def _handle_mouse(self, event: pygame.event.Event) -> bool:
         if hasattr(event, "pos"):
             self.mouse_position = event.pos
+        if self.menu is not None:
+            self.menu.handle_mouse(event, self.mouse_position)
+            return True
         is_inside = self.card_rect.collidepoint(self.mouse_position)
-        is_held = any(control.is_mouse_pressed for control in self.controls)
+        controls = [*self.controls, self._heading.close_button]
+        is_held = any(control.is_mouse_pressed for control in controls)
         if event.type == pygame.MOUSEBUTTONDOWN and not is_inside:
             return self._handle_press_outside()
-        self.host.gui_manager.process_events(event)
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
             self._focus_control_under_mouse()
-        for control in [*self.controls, self._heading.close_button]:
+        for control in controls:
             if self.is_open and control.handle_mouse(event, self.mouse_position):
                 break
-        self._report_control_changes()
         return self.is_modal or is_inside or is_held
 
     def _handle_press_outside(self) -> bool:
@@ -588,12 +563,46 @@ class Dialog:
                 if control is not self.focused_control:
                     self.focus_control(control)
                 return
-        self._notify_of_focus()  # pygame_gui removes the focus from a text field on every click elsewhere
 
-    def _report_control_changes(self) -> None:
-        for control in list(self.controls):
-            if self.is_open:
-                control.report_changes()
+    # --- menu, cursor and drawing -----------------------------------------------------------------
+
+    def open_menu(self, menu: Menu) -> None:
+        """Open a context menu on top of the dialog; it gets all input until it is closed."""
+        self.menu = DialogMenu(menu, self._close_menu)
+
+    def _close_menu(self) -> None:
+        self.menu = None
+
+    def cursor_shape_at(self, position: tuple[int, int]) -> int | None:
+        """Return the cursor shape of the control at a position; None if the window decides, next to a dialog."""
+        if self.inner_dialog is not None:
+            return self.inner_dialog.cursor_shape_at(position)
+        if self.menu is not None:
+            return pygame.SYSTEM_CURSOR_ARROW
+        if not self.is_modal and not self.card_rect.collidepoint(position):
+            return None
+        hovered = next((control for control in self.controls if control.contains_point(position)), None)
+        return pygame.SYSTEM_CURSOR_ARROW if hovered is None else hovered.cursor_shape
+
+    def draw_dialog(self, window: pygame.Surface) -> None:
+        """Draw the dialog, and dialogs and menus on top of it, on the window."""
+        window.blit(self._card_image, self.card_rect, special_flags=pygame.BLEND_PREMULTIPLIED)
+        for element in self.elements:
+            element.draw_element(window)
+        self._draw_focus_ring(window)
+        if self.menu is not None:
+            self.menu.draw_menu_over_dialog(window, self.host.palette, self.host.ui_scale, self.mouse_position)
+        if self.inner_dialog is not None:
+            self.inner_dialog.draw_dialog(window)
+
+    def _draw_focus_ring(self, window: pygame.Surface) -> None:
+        control = self.focused_control
+        if control is None or not control.shows_focus_ring or self.inner_dialog is not None:
+            return
+        element = control.element
+        self.canvas.begin_frame(window, self.host.palette, self.host.ui_scale, self.mouse_position)
+        with self.canvas.clip_drawing_to_box(element.widget_container.visible_box):
+            self.canvas.draw_focus_ring(self.canvas.focus_ring_rect(element.rect))
 
 
 class _InnerDialogHost:
@@ -609,6 +618,7 @@ class _InnerDialogHost:
         inner, self._outer_dialog.inner_dialog = self._outer_dialog.inner_dialog, None
         if inner is not None:
             inner.close()
+            self._outer_dialog._notify_of_focus()
 
 
 class FormDialog(Dialog):
@@ -626,10 +636,16 @@ class FormDialog(Dialog):
         super().rebuild_widgets()
         self.option_form.enter_texts(entered)
 
-    def _remove_elements(self) -> None:
-        if hasattr(self, "option_form"):
-            self.option_form.remove_controls()
-        super()._remove_elements()
+
+def _controls_by_identity(controls: Sequence[Control]) -> dict[tuple[type[Control], str, int], Control]:
+    """Return the controls by class, name, and number among those with the same class and name."""
+    by_identity: dict[tuple[type[Control], str, int], Control] = {}
+    counts: Counter[tuple[type[Control], str]] = Counter()
+    for control in controls:
+        kind = type(control), control.name
+        by_identity[*kind, counts[kind]] = control
+        counts[kind] += 1
+    return by_identity
 
 
 # --- cutting rectangles ---------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import pygame
-import pygame_gui
 
 from files.movingai import ScenFile
 from files.scenario import Scenario
@@ -25,7 +24,6 @@ from ui.model.settings import Settings
 from ui.model.ui_command import CommandTable
 from ui.panels.view_context import ViewContext
 from ui.panels.view_overrides import ViewOverrides
-from ui.widgets.gui_theme import create_gui_manager
 
 T = TypeVar("T")
 
@@ -38,12 +36,10 @@ class WindowDialogs:
         self.window_size = window_size
         self.current_dialog: Dialog | None = None
         self.document_opener = DocumentOpener(desk, overrides, self)
-        self.rebuild_widgets(window_size)
 
     def rebuild_widgets(self, window_size: tuple[int, int]) -> None:
         """Recreate all widgets for a new size, scale or theme; an open dialog keeps its content."""
         self.window_size = window_size
-        self.gui_manager: pygame_gui.UIManager = create_gui_manager(window_size, self.palette, self.ui_scale)
         if self.current_dialog is not None:
             self.current_dialog.rebuild_widgets()
 
@@ -102,7 +98,6 @@ class WindowDialogs:
 
     def update_open_dialog(self, seconds: float) -> None:
         if self.current_dialog is not None:
-            self.gui_manager.update(seconds)
             self.current_dialog.update_dialog(seconds)
 
     # --- interface for dialogs --------------------------------------------------------------------

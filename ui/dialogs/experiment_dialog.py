@@ -27,9 +27,10 @@ from ui.model import background_experiment as studies
 from ui.model.background_experiment import BackgroundExperiment, SettingResults, setting_name
 from ui.model.start_over import current_agent_configs
 from ui.model.ui_state import UiState
-from ui.widgets.controls import TextField, TextLabel
+from ui.widgets.controls import TextLabel
 from ui.widgets.param_form import ParamForm
 from ui.widgets.row_list import ListColumn, ListRow, RowList
+from ui.widgets.text_field import TextField
 
 PROBLEM_LIST_SOURCE, RANDOM_PAIRS_SOURCE = "problem list", "random pairs"
 PROBLEM_COUNT_PARAM = Param("problems", int, 40, "every agent solves each of them with every budget", 1, 5000)

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from pygame_gui.core.utility import clipboard_copy
-
 from ui.dialogs.dialog_base import CARD_MARGIN, FOOTER_HEIGHT, HEADING_HEIGHT, Dialog, DialogHost
 from ui.dialogs.question import wrapped_text_height
 from ui.model.faults import Fault
+from ui.widgets.clipboard import copy_text_to_clipboard
 from ui.widgets.controls import TextLabel
 
 _BOX_WIDTH = 560
@@ -46,8 +45,7 @@ class FaultBox(Dialog):
         self._focused_index = self.controls.index(buttons[-1])
 
     def _copy_report(self) -> None:
-        clipboard_copy(self.report_callback())
-        self.is_report_copied = True
+        self.is_report_copied = copy_text_to_clipboard(self.report_callback())
         self.rebuild_widgets()
 
     def _save_session(self) -> None:

@@ -21,8 +21,9 @@ from ui.dialogs.dialog_base import (
 )
 from ui.dialogs.question import QuestionDialog
 from ui.model import opened_files
-from ui.widgets.controls import Button, TextField, TextLabel
+from ui.widgets.controls import Button, TextLabel
 from ui.widgets.row_list import ListColumn, ListRow, RowList
+from ui.widgets.text_field import TextField
 
 _PARENT_FOLDER = ".."
 _MAX_LISTED_ENTRIES = 20_000  # maximum number of listed entries of a folder
@@ -319,8 +320,7 @@ class SaveFileDialog(_FileDialog):
         if self._selects_stem and self.focused_control is self.path_field:
             self._selects_stem = False
             stem = len(self.name) - len(self.suffix)
-            self.path_field.element.select_range = [0, max(0, stem)]
-            self.path_field.element.edit_position = max(0, stem)
+            self.path_field.select_range(0, max(0, stem))
 
     def _on_text_typed(self, text: str) -> None:
         self.name = text

@@ -7,8 +7,9 @@ import pygame
 from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_top
 from ui.model.ui_command import CommandLine, CommandTable, command_lines
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import PaintedElement, TextField
+from ui.widgets.controls import PaintedElement
 from ui.widgets.scrolling import ScrollingControl
+from ui.widgets.text_field import TextField
 
 _LINE_PITCHES_AND_TEXT_SIZES = ((18, 13), (17, 12.5), (16, 12))
 """Pairs (line height, text size) in design units. The page uses the largest pair with which it need not scroll.
@@ -64,7 +65,6 @@ class HelpOverlay(Dialog):
             self, self.content_rect.inflate(0, self.to_px(24)), help_lines(self.host.command_table, self.query)
         )
         self.add(self.help_page)
-        self.search_field.move_cursor_to_end()
 
     def _on_query_typed(self, text: str) -> None:
         self.query = text

@@ -96,6 +96,7 @@ class MapGeneratorDialog(FormDialog):
             return
         self.option_form.report_pending_changes()
         self.map_kind_index = index
+        before = list(self.controls)
         for control in self.controls:
             if control is not self.map_kind_list and control is not self.preview_area:
                 control.remove()
@@ -103,6 +104,7 @@ class MapGeneratorDialog(FormDialog):
         self._build_form()
         self._focused_index = 0
         self._notify_of_focus()
+        self.continue_from_controls(before)
         self._needs_preview = True
 
     def scroll_to_control(self, control: object) -> None:

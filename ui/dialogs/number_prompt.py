@@ -6,7 +6,8 @@ import pygame
 
 from sim.params import ConfigError, Param
 from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_top
-from ui.widgets.controls import TextField, TextLabel
+from ui.widgets.controls import TextLabel
+from ui.widgets.text_field import TextField
 
 
 class NumberPrompt(Dialog):
@@ -49,8 +50,10 @@ class NumberPrompt(Dialog):
         try:
             value = int(self.number_param.parse_value(self.text.strip().replace(",", "")))
         except ConfigError:
+            self.number_field.set_problem(True)
             self.help_label.set_text(f"expected {self.number_param.describe_legal_values()}", "warning")
             return None
+        self.number_field.set_problem(False)
         self.help_label.set_text(self._expected_values_text(), "dim")
         return value
 
@@ -63,7 +66,7 @@ class NumberPrompt(Dialog):
             step *= 10 if event.mod & pygame.KMOD_SHIFT else 1
             self.text = str(max(self.min_value, value + step))
             self.number_field.set_text(self.text)
-            self.number_field.move_cursor_to_end()
+
         return True
 
     def on_confirm(self) -> None:

@@ -13,8 +13,9 @@ from ui.dialogs.dialog_base import Dialog, DialogHost, cut_strip_from_left, cut_
 from ui.dialogs.message_box import MessageBox
 from ui.model import opened_files
 from ui.model.start_over import current_agent_configs
-from ui.widgets.controls import TextField, TextLabel
+from ui.widgets.controls import TextLabel
 from ui.widgets.row_list import ListColumn, ListRow, RowList
+from ui.widgets.text_field import TextField
 
 _PROBLEM_LIST_COLUMNS = (
     ListColumn("#", 64, "right", "mono", "dim"),

@@ -30,10 +30,11 @@ from ui.model.settings import (
     UI_SCALE,
 )
 from ui.model.ui_command import UiCommand
-from ui.widgets.controls import Button, ChoiceControl, Control, TextField, TextLabel
+from ui.widgets.controls import Button, ChoiceControl, Control, TextLabel
 from ui.widgets.key_names import key_press_name
 from ui.widgets.param_form import ParamForm
 from ui.widgets.row_list import ListColumn, ListRow, RowList
+from ui.widgets.text_field import TextField
 
 SETTINGS_FORM_PARAMS: tuple[Param, ...] = (
     THEME,
@@ -251,6 +252,7 @@ class SettingsDialog(FormDialog):
         problem = _unusable_folder_reason(folder, is_made=name == "recordings")
         if name == "recordings" and self.fixed_folder_message:
             problem = self.fixed_folder_message
+        self.folder_fields[name].set_problem(bool(problem))
         self.show_problem(problem)
         if not problem:
             self._store_folder_setting(name, str(folder))

@@ -6,7 +6,7 @@ import pygame
 
 from ui.dialogs.dialog_base import Dialog, DialogHost, WindowRectCallback, cut_strip_from_top, no_rect_to_keep_visible
 from ui.model.layout import PANEL_GAP
-from ui.widgets.controls import TextField
+from ui.widgets.text_field import TextField
 
 
 def _accept_any_text(text: str) -> str | None:
@@ -60,18 +60,19 @@ class TextPrompt(Dialog):
             longest=80,
         )
         self.add(self.text_field)
-        self.text_field.move_cursor_to_end()
         self.add_footer_buttons(("Cancel", self.cancel, ""), ("OK", self.on_confirm, "main"))
         self.add_problem_note()
 
     def _on_text_typed(self, text: str) -> None:
         self.text = text
+        self.text_field.set_problem(False)
         self.show_problem("")
 
     def on_confirm(self) -> None:
         problem = self.problem_of_text(self.text.strip()) if self.text.strip() else "Enter a name"
         if problem is not None:
             self.show_problem(problem)
+            self.text_field.set_problem(True)
             self.focus_control(self.text_field)
             return
         self.host.close_dialog()

@@ -29,7 +29,7 @@ class MouseDispatcher:
     def __init__(self, window: AppContext) -> None:
         self.window = window
         self.hovered_panel_key: PanelKey | None = None
-        self._last_cursor_shape: int | None = None  # cursor shape that was set last; None: a dialog has set its own
+        self._last_cursor_shape: int | None = None  # cursor shape that was set last; None at first
         # pending press (panel, position in pixels, button), which becomes an edit only if the mouse is dragged
         self._pending_press: tuple[PanelKey, WindowPosition, int] | None = None
         self._pan_drag: tuple[PanelKey, WindowPosition] | None = (
@@ -81,12 +81,15 @@ class MouseDispatcher:
     # --- cursor shape -----------------------------------------------------------------------------
 
     def update_cursor_shape(self) -> None:
-        """Set the cursor shape for what a click at the pointer would do; dialogs set their own shape."""
-        shape = self._cursor_shape(pygame.mouse.get_pos())
-        if shape != self._last_cursor_shape and self.window.dialogs.current_dialog is None:
+        """Set the cursor shape for what a click at the pointer would do, in the open dialog or in the window."""
+        position, dialog = pygame.mouse.get_pos(), self.window.dialogs.current_dialog
+        shape = None if dialog is None else dialog.cursor_shape_at(position)
+        if shape is None:
+            shape = self._cursor_shape(position)
+        if shape != self._last_cursor_shape:
             with suppress(pygame.error):  # the video driver may lack this cursor
                 pygame.mouse.set_cursor(shape)
-        self._last_cursor_shape = None if self.window.dialogs.current_dialog is not None else shape
+        self._last_cursor_shape = shape
 
     def _cursor_shape(self, position: WindowPosition) -> int:
         """Return the cursor shape at a position, for the drag in progress, else for the control or the map there."""

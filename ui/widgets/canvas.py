@@ -2,8 +2,8 @@
 
 Every control is redrawn from the current state, and a clickable control registers a HitRegion while it is drawn. A
 control is therefore one line of code, always agrees with what it shows, and needs no rebuilding when the window, the
-scale or the theme changes. Controls that keep state between frames (text fields, lists, file dialogs) are elements of
-pygame_gui.
+scale or the theme changes. Controls that keep state between frames (text fields, lists) belong to dialogs and are in
+ui/widgets/controls.py.
 
 Numbers and controls take twice as long to draw as the maps, and nothing is gained by updating numbers sixty times a
 second. While the window rests (no user input, no overlay), `draw_cached_region` therefore redraws the cached regions of
@@ -36,6 +36,8 @@ MIN_REDRAW_INTERVAL_FRAMES = (
 # With eight panels and three bars, each region is then redrawn every sixth frame, which is 10 times a second.
 # That is enough, because numbers that change 20 times a second are unreadable.
 _MAX_REDRAWN_REGIONS_PER_FRAME = 2
+
+_PRESSED_SHARE = 0.4  # share of the window's colour in the colour of a pressed button
 
 ClickCallback = Callable[[], None]
 
@@ -94,6 +96,7 @@ class Canvas:
         self.scale = scale
         self.hit_regions: list[HitRegion] = []  # hit regions registered in this frame, in drawing order
         self.focused_control_id: str | None = None  # id of the control that has the keyboard focus
+        self.pressed_id: str | None = None  # id of the control that the mouse pressed and has not released
         self.dragged_region: HitRegion | None = None  # hit region in which the present drag began; None without a drag
         self.mouse_position: tuple[int, int] = (-1, -1)  # mouse position in pixels
         self.accepts_mouse_input = True  # whether controls react to the pointer; False while a modal dialog is open
@@ -198,7 +201,7 @@ class Canvas:
         if box != region.box:
             region = replace(region, box=box)
         self.hit_regions.append(region)
-        return self.is_hovered(region.box)
+        return self.is_hovered(region.box) and self.pressed_id in (None, region.id)
 
     @contextmanager
     def clip_drawing_to_box(self, box: Box, *, scrolls: bool = False) -> Iterator[None]:
@@ -364,6 +367,17 @@ class Canvas:
 
     # --- controls ---------------------------------------------------------------------------------
 
+    def shade_if_pressed(self, ground: Colour, spot_id: str, is_hovered: bool) -> Colour:
+        """Return the ground colour of a control, darker while the mouse presses the control.
+
+        Args:
+            ground: Ground colour while the control is not pressed.
+            spot_id: Id of the hit region of the control.
+            is_hovered: Whether the pointer is over the control; a press that has left its control looks released.
+        """
+        is_pressed = is_hovered and self.pressed_id == spot_id
+        return mix_colours(ground, self.palette.window, _PRESSED_SHARE) if is_pressed else ground
+
     def draw_button(
         self,
         spot_id: str,
@@ -396,7 +410,7 @@ class Canvas:
         region = HitRegion(spot_id, box, action, tip or ("" if command_ids else label), command_ids)
         is_hovered = self.add_hit_region(region) and action is not None
         ground = palette.accent if is_on else palette.hover if is_hovered else palette.raised
-        self.fill_box(box, ground, 6)
+        self.fill_box(box, self.shade_if_pressed(ground, spot_id, is_hovered), 6)
         ink = palette.on_accent if is_on else colour or (palette.text if action else palette.dim)
         x, y, width, height = box
         key_width = self.text_width(key, 11, "mono") + self.to_px(8) if key else 0
@@ -437,7 +451,8 @@ class Canvas:
             self.fill_box(square, palette.accent, 4)
             self.draw_check_mark(square, palette.on_accent)
         else:
-            self.fill_box(square, palette.hover if is_hovered else palette.raised, 4)
+            ground = palette.hover if is_hovered else palette.raised
+            self.fill_box(square, self.shade_if_pressed(ground, spot_id, is_hovered), 4)
             self.draw_outline(square, palette.edge, 4)
 
     def draw_check_mark(self, square: Box, colour: Colour) -> None:

@@ -4,9 +4,12 @@ import pygame
 
 
 def copy_text_to_clipboard(text: str) -> bool:
-    """Put a text on the clipboard, and return whether the system has accepted it."""
+    """Put a text on the clipboard, and return whether the system has accepted it.
+
+    Null characters and undecodable bytes, which no clipboard accepts, become question marks.
+    """
     try:
-        pygame.scrap.put_text(text)
+        pygame.scrap.put_text(text.replace("\0", "?").encode(errors="replace").decode())
     except pygame.error:  # the system has no clipboard
         return False
     return True

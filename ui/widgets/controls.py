@@ -1,30 +1,75 @@
-"""Controls of dialogs: text fields, and focusable controls painted with the canvas (ui/widgets/canvas.py).
+"""Controls of dialogs: buttons, sliders, check boxes, choices and texts, painted with the window's canvas.
 
-Only text fields use an interactive element of pygame_gui, for its text selection, clipboard and key repeat.
+A control keeps its own image and paints it again only when it changes. It handles keys while it has the focus, and
+mouse events at any time, and reports changes to its callback at once. Text fields are in ui/widgets/text_field.py.
 
-Each control handles keys while it has the focus and detects its own changes in `report_changes`. A dialog therefore
-reacts in the same frame, without events that take a round trip through the queue.
-
-Every element has the card (the background of the dialog) as its parent element, also inside a scrolling container.
-Otherwise pygame_gui would build all combinations of the names of an element's ancestors, which took 3 ms per element.
+A click acts when the mouse button is released over the control that was pressed, so a press can be cancelled by moving
+the pointer away.
 """
 
 from collections.abc import Callable, Sequence
 
 import pygame
-from pygame_gui.core import UIContainer, UIElement
-from pygame_gui.core.interfaces import IContainerLikeInterface
-from pygame_gui.core.utility import clipboard_paste
-from pygame_gui.elements import UITextEntryLine
 
-from sim.params import clean_typed_text, escape_unprintable
 from ui.draw.theme import Colour, mix_colours
 from ui.model.layout import Box
 from ui.widgets.canvas import SLIDER_HANDLE_RADIUS, Canvas, slider_share_at
-from ui.widgets.dialog_interfaces import WidgetDialog
+from ui.widgets.dialog_interfaces import ClipArea, WidgetDialog
 
 _PRESS_KEYS = (pygame.K_RETURN, pygame.K_KP_ENTER, pygame.K_SPACE)
-_SHORTCUT_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
+SHORTCUT_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT
+
+
+class PaintedElement:
+    """Opaque image in a dialog, painted by a callback when its content changes and clipped to an area."""
+
+    def __init__(
+        self,
+        dialog: WidgetDialog,
+        rect: pygame.Rect,
+        paint: Callable[[Canvas], None],
+        container: ClipArea | None = None,
+    ) -> None:
+        """Add an element to a dialog, on top of those that were added before.
+
+        Args:
+            dialog: Dialog that contains the element.
+            rect: Rectangle in the area, in pixels.
+            paint: Callback that paints the element on a surface of its size.
+            container: Area that contains the element; by default that of the dialog.
+        """
+        self.dialog, self._paint_callback = dialog, paint
+        self.widget_container = container or dialog.widget_container
+        self.relative_rect = pygame.Rect(rect.topleft, (max(1, rect.width), max(1, rect.height)))
+        self.surface = pygame.Surface(self.relative_rect.size, 0, 32)
+        dialog.elements.append(self)
+
+    @property
+    def rect(self) -> pygame.Rect:
+        """Return the rectangle in window pixels, with the parts that are scrolled out of view."""
+        return self.widget_container.rect_in_window(self.relative_rect)
+
+    def contains_point(self, position: tuple[int, int]) -> bool:
+        """Return whether a position in the window is on the visible part of the element."""
+        return bool(self.rect.clip(self.widget_container.visible_rect).collidepoint(position))
+
+    def repaint(self) -> None:
+        """Paint the image of the element again, because its content has changed."""
+        pen, host = self.dialog.canvas, self.dialog.host
+        self.surface.fill(host.palette.surface)
+        x, y = self.dialog.mouse_position
+        pen.begin_frame(self.surface, host.palette, host.ui_scale, (x - self.rect.x, y - self.rect.y))
+        pen.pressed_id = None
+        self._paint_callback(pen)
+
+    def draw_element(self, window: pygame.Surface) -> None:
+        """Draw the visible part of the image on the window."""
+        visible = self.rect.clip(self.widget_container.visible_rect)
+        window.blit(self.surface, visible, visible.move(-self.rect.x, -self.rect.y))
+
+    def remove(self) -> None:
+        if self in self.dialog.elements:
+            self.dialog.elements.remove(self)
 
 
 class Control:
@@ -33,8 +78,9 @@ class Control:
     is_text_entry = False  # whether the user types text into the control
     can_focus = True
     shows_focus_ring = True  # whether the focused control has an outline
+    cursor_shape = pygame.SYSTEM_CURSOR_ARROW  # shape of the mouse cursor over the control
     name = ""  # name by which the control is found again after the dialog was rebuilt
-    element: UIElement
+    element: PaintedElement
 
     def __init__(self, dialog: WidgetDialog) -> None:
         self.dialog = dialog
@@ -48,9 +94,6 @@ class Control:
     def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
         """Handle a mouse event, also outside the control, and return whether the event was used."""
         return False
-
-    def report_changes(self) -> None:
-        """Detect input that pygame_gui processed since the last call, and report it to the control's callback."""
 
     def update_control(self, seconds: float) -> None:
         """Advance timers and animations; called once per frame."""
@@ -68,184 +111,19 @@ class Control:
 
     def contains_point(self, position: tuple[int, int]) -> bool:
         """Return whether a position is on the visible part of the control."""
-        return bool(self.element.visible) and self.element.hover_point(*position)
+        return self.element.contains_point(position)
+
+    def continue_from(self, replaced: "Control") -> None:
+        """Take over the unfinished input of the control that this one replaces in a rebuilt dialog."""
 
     def remove(self) -> None:
-        self.element.kill()
-
-
-# --- elements of pygame_gui -----------------------------------------------------------------------
-
-
-_MIN_TEXT_FIELD_SIDE_PX = (
-    8  # minimum width and height of a text field in pixels; pygame_gui warns if the borders do not fit
-)
-
-
-class _PrintableTextEntry(UITextEntryLine):
-    """Text entry that accepts only printable characters, because pygame_gui fails on characters without a width."""
-
-    def set_text(self, text: str | None) -> None:
-        super().set_text(None if text is None else clean_typed_text(text)[: self.length_limit])
-
-    def _process_entered_character(self, character: str) -> bool:
-        """Accept a typed character if it is printable, and return whether it was accepted."""
-        character = clean_typed_text(character)
-        return bool(character) and super()._process_entered_character(character)
-
-    def _do_paste(self) -> None:
-        """Replace the selection by the clipboard's text, cut to the length limit."""
-        try:
-            pasted = clean_typed_text(clipboard_paste() or "")
-        except pygame.error:  # the system has no clipboard
-            return
-        selected = sorted(self.select_range)
-        first, end = selected if selected[0] < selected[1] else (self.edit_position, self.edit_position)
-        head, tail = self.text[:first], self.text[end:]
-        if self.length_limit is not None:
-            pasted = pasted[: max(0, self.length_limit - len(head) - len(tail))]
-        self.set_text(head + pasted + tail)
-        self.select_range = [0, 0]
-        self.edit_position = len(head + pasted)
-        self.cursor_has_moved_recently = True
-
-
-class TextField(Control):
-    """Text field of one line; the callback `on_change` gets the text after every change by the user."""
-
-    is_text_entry = True
-    element: _PrintableTextEntry
-
-    def __init__(
-        self,
-        dialog: WidgetDialog,
-        rect: pygame.Rect,
-        text: str,
-        changed: Callable[[str], None] | None = None,
-        *,
-        mono: bool = False,
-        longest: int = 1000,
-        hint: str = "",
-        container: IContainerLikeInterface | None = None,
-        finished: Callable[[], None] | None = None,
-    ) -> None:
-        """Create the field.
-
-        Args:
-            dialog: Dialog that contains the field.
-            rect: Rectangle in the container, in pixels.
-            text: Initial text.
-            changed: Callback that gets the text after every change by the user.
-            mono: Whether the font is monospaced.
-            longest: Maximum length of the text, in characters.
-            hint: Placeholder shown while the field is empty. It looks like entered text, so its wording must say that
-                it is only a hint.
-            container: Container of the element; by default that of the dialog.
-            finished: Callback without arguments, called when the field loses the focus.
-        """
-        super().__init__(dialog)
-        self.on_text_changed, self.on_focus_lost = changed, finished
-        # Enlarge the field to the minimum size, because `rect` can be smaller in a tiny window.
-        field_rect = rect.union((*rect.topleft, _MIN_TEXT_FIELD_SIDE_PX, _MIN_TEXT_FIELD_SIDE_PX))
-        clean_text = clean_typed_text(escape_unprintable(text))
-        self.element = _PrintableTextEntry(
-            field_rect,
-            dialog.host.gui_manager,
-            container or dialog.widget_container,
-            parent_element=dialog.card_background,
-            initial_text=clean_text,
-            placeholder_text=clean_typed_text(hint),
-            object_id="#mono_field" if mono else None,
-        )
-        self.element.set_text_length_limit(longest)
-        self._reported_text = clean_text
-
-    @property
-    def text(self) -> str:
-        return str(self.element.get_text())
-
-    def set_text(self, text: str) -> None:
-        """Replace the text without calling `on_change`."""
-        text = clean_typed_text(escape_unprintable(text))
-        if text != self.text:
-            self.element.set_text(text)
-            # Clear the selection of the old text, because pygame_gui keeps it and fails when a key deletes it.
-            self.element.select_range = [0, 0]
-        self._reported_text = text
-
-    def report_changes(self) -> None:
-        if self.text != self._reported_text:
-            self._reported_text = self.text
-            if self.on_text_changed:
-                self.on_text_changed(self._reported_text)
-
-    def select_all_text(self) -> None:
-        """Select the whole text with the cursor at its end, so that typing replaces it and End keeps it."""
-        self.element.select_range = [0, len(self.text)]
-        self.element.edit_position = len(self.text)
-        self.element.cursor_has_moved_recently = True
-
-    def set_focused(self, has_focus: bool) -> None:
-        super().set_focused(has_focus)
-        if not has_focus:
-            # Reset this flag, because pygame_gui's next update would otherwise show the text cursor again.
-            self.element.cursor_has_moved_recently = False
-
-    def move_cursor_to_end(self) -> None:
-        self.element.select_range = [0, 0]
-        self.element.edit_position = len(self.text)
-        self.element.cursor_has_moved_recently = True
-
-    def complete_entry(self) -> None:
-        self.report_changes()
-        if self.on_focus_lost:
-            self.on_focus_lost()
-
-
-# --- drawn with the canvas ------------------------------------------------------------------------
-
-
-class PaintedElement(UIElement):
-    """Element of pygame_gui whose image is painted by a callback; the image is opaque, so no blending is needed."""
-
-    def __init__(
-        self,
-        dialog: WidgetDialog,
-        rect: pygame.Rect,
-        paint: Callable[[Canvas], None],
-        container: IContainerLikeInterface | None = None,
-        height: int = 1,
-    ) -> None:
-        super().__init__(
-            rect,
-            dialog.host.gui_manager,
-            container or dialog.widget_container,
-            starting_height=height,
-            layer_thickness=1,
-            parent_element=dialog.card_background,
-            element_id=["drawn"],
-        )
-        self.dialog, self._paint_callback = dialog, paint
-        self.surface = pygame.Surface((max(1, rect.width), max(1, rect.height)), pygame.SRCALPHA, 32)
-
-    def repaint(self) -> None:
-        """Paint the image of the element again, because its content has changed."""
-        pen, host = self.dialog.canvas, self.dialog.host
-        self.surface.fill(host.palette.surface)
-        x, y = self.dialog.mouse_position
-        pen.begin_frame(self.surface, host.palette, host.ui_scale, (x - self.rect.x, y - self.rect.y))
-        self._paint_callback(pen)
-        self._set_image(self.surface)
+        self.element.remove()
 
 
 class PaintedControl(Control):
     """Base class of controls that are painted with the window's canvas."""
 
-    element: PaintedElement
-
-    def __init__(
-        self, dialog: WidgetDialog, rect: pygame.Rect, container: IContainerLikeInterface | None = None
-    ) -> None:
+    def __init__(self, dialog: WidgetDialog, rect: pygame.Rect, container: ClipArea | None = None) -> None:
         """Create the element and paint it. Subclasses first set the attributes that `paint_control` uses."""
         super().__init__(dialog)
         self.element = PaintedElement(dialog, rect, self.paint_control, container)
@@ -263,98 +141,42 @@ class PaintedControl(Control):
         return (0, 0, *self.element.surface.get_size())
 
 
-class FocusRing(UIElement):
-    """Outline of the focused control; it is transparent to the mouse."""
+class PressableControl(PaintedControl):
+    """Base class of controls with parts that a click activates when the mouse button is released."""
 
-    def __init__(self, dialog: WidgetDialog) -> None:
-        self.dialog = dialog
-        super().__init__(
-            pygame.Rect(0, 0, 1, 1),
-            dialog.host.gui_manager,
-            dialog.widget_container,
-            starting_height=6,
-            layer_thickness=1,
-            element_id=["focus_ring"],
-            visible=0,
-        )
+    def __init__(self, dialog: WidgetDialog, rect: pygame.Rect, container: ClipArea | None = None) -> None:
+        self._hovered_part = self._pressed_part = -1  # index of the part under the pointer, or pressed; -1 for none
+        super().__init__(dialog, rect, container)
 
-    def surround_control(self, control: Control | None) -> None:
-        """Move the ring to a control, or hide it if the control is None or shows no ring."""
-        if control is None or not control.shows_focus_ring:
-            self.hide()
-            return
-        element = control.element
-        if element.ui_container is not self.ui_container:
-            self.set_container(element.ui_container)
-        pen, host = self.dialog.canvas, self.dialog.host
-        rect = pen.focus_ring_rect(pygame.Rect(element.get_relative_rect()))
-        image = pygame.Surface(rect.size, pygame.SRCALPHA, 32)
-        pen.begin_frame(image, host.palette, host.ui_scale, (-1, -1))
-        pen.draw_focus_ring(image.get_rect())
-        self.set_dimensions(rect.size)
-        self.set_relative_position(rect.topleft)
-        self._set_image(image)
-        self.show()
+    def part_at(self, position: tuple[int, int]) -> int:
+        """Return the index of the part at a position in the window; -1 if there is none, or it is disabled."""
+        return 0 if self.contains_point(position) else -1
 
-    def hover_point(self, hover_x: float, hover_y: float) -> bool:
-        return False
+    def activate_part(self, index: int) -> None:
+        """Do what a click on a part does."""
+        raise NotImplementedError
 
+    def continue_from(self, replaced: Control) -> None:
+        """Let a click activate the control although the dialog was rebuilt between press and release."""
+        if isinstance(replaced, PressableControl) and replaced.is_mouse_pressed:
+            self.is_mouse_pressed, self._pressed_part = True, replaced._pressed_part
 
-class ModalBackdrop(UIElement):
-    """Invisible modal backdrop that covers the window and keeps the mouse away from the elements below it."""
-
-    def __init__(self, dialog: WidgetDialog, layer: int) -> None:
-        gui = dialog.host.gui_manager
-        rect = pygame.Rect((0, 0), dialog.host.window_size)
-        super().__init__(rect, gui, None, starting_height=layer, layer_thickness=1, element_id=["veil"])
-        self._set_image(gui.get_universal_empty_surface())
-
-
-class DialogCard(UIElement):
-    """Background of a dialog with rounded corners; creating a rounded panel of pygame_gui in this size takes 0.3 s."""
-
-    CORNER_RADIUS = 10
-
-    def __init__(self, dialog: WidgetDialog, container: UIContainer) -> None:
-        rect = pygame.Rect((0, 0), dialog.card_rect.size)
-        super().__init__(
-            rect, dialog.host.gui_manager, container, starting_height=1, layer_thickness=1, element_id=["card"]
-        )
-        palette = dialog.host.palette
-        self._set_image(
-            _rounded_card_image(
-                rect.size, dialog.to_px(self.CORNER_RADIUS), dialog.to_px(1), palette.surface, palette.edge
-            )
-        )
-
-
-def _rounded_card_image(size: tuple[int, int], radius: int, line: int, ground: Colour, edge: Colour) -> pygame.Surface:
-    """Return an image of a rounded rectangle with antialiased corners, in premultiplied alpha as pygame_gui requires.
-
-    Args:
-        size: Width and height in pixels.
-        radius: Radius of the corners in pixels.
-        line: Width of the border in pixels, at least 1.
-        ground: Colour of the inside.
-        edge: Colour of the border.
-    """
-    oversampling, line = 4, max(1, line)
-    disc = pygame.Surface((2 * radius * oversampling,) * 2, pygame.SRCALPHA, 32)
-    centre = (radius * oversampling,) * 2
-    pygame.draw.circle(disc, edge, centre, radius * oversampling)
-    pygame.draw.circle(disc, ground, centre, (radius - line) * oversampling)
-    corners = pygame.transform.smoothscale(disc, (2 * radius,) * 2)
-    image = pygame.Surface(size, pygame.SRCALPHA, 32)
-    image.fill(edge)
-    image.fill(ground, image.get_rect().inflate(-2 * line, -2 * line))
-    for right in (0, 1):
-        for bottom in (0, 1):
-            corner_pos = (right * (size[0] - radius), bottom * (size[1] - radius))
-            image.fill((0, 0, 0, 0), (*corner_pos, radius, radius))
-            image.blit(
-                corners, corner_pos, (right * radius, bottom * radius, radius, radius), pygame.BLEND_PREMULTIPLIED
-            )
-    return image
+    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
+        part = self.part_at(position)
+        before = self._hovered_part, self._pressed_part
+        self._hovered_part = part
+        is_left = getattr(event, "button", 0) == 1
+        is_press = event.type == pygame.MOUSEBUTTONDOWN and is_left and part >= 0
+        is_release = event.type == pygame.MOUSEBUTTONUP and is_left and self.is_mouse_pressed
+        pressed_part = self._pressed_part
+        if is_press or is_release:
+            self.is_mouse_pressed = is_press
+            self._pressed_part = part if is_press else -1
+        if (self._hovered_part, self._pressed_part) != before:
+            self.repaint()
+        if is_release and part == pressed_part:
+            self.activate_part(part)
+        return is_press or is_release
 
 
 class DialogHeading:
@@ -408,7 +230,7 @@ class TextLabel(PaintedControl):
         size: float = 13,
         role: str = "text",
         face: str = "sans",
-        container: IContainerLikeInterface | None = None,
+        container: ClipArea | None = None,
         middle: bool = False,
     ) -> None:
         """Create the text.
@@ -505,11 +327,10 @@ def _break_long_line(pen: Canvas, line: str, width: int, size: float) -> list[st
     return [*parts, line]
 
 
-class Button(PaintedControl):
-    """Labelled button, pressed by a click, Enter or Space.
+class Button(PressableControl):
+    """Labelled button, activated by a click, Enter or Space.
 
-    `button_style` is "" for a plain button, "main" for one with the accent colour, and "danger" for one in the warning
-    colour.
+    `kind` is "" for a plain button, "main" for one with the accent colour, and "danger" for one in the warning colour.
     """
 
     def __init__(
@@ -519,13 +340,19 @@ class Button(PaintedControl):
         label: str,
         action: Callable[[], None],
         kind: str = "",
-        container: IContainerLikeInterface | None = None,
+        container: ClipArea | None = None,
     ) -> None:
         self.on_press, self.label, self.button_style = action, label, kind
+        self.name = label
         self.is_enabled = True
         self._ignores_presses = False
-        self._is_hovered = False
         super().__init__(dialog, rect, container)
+
+    def part_at(self, position: tuple[int, int]) -> int:
+        return super().part_at(position) if self.is_enabled and not self._ignores_presses else -1
+
+    def activate_part(self, index: int) -> None:
+        self.press_button()
 
     def press_button(self) -> None:
         if self.is_enabled and not self._ignores_presses:
@@ -541,17 +368,7 @@ class Button(PaintedControl):
             self.repaint()
 
     def handle_key(self, event: pygame.event.Event) -> bool:
-        if event.key in _PRESS_KEYS and not event.mod & _SHORTCUT_MODIFIERS:
-            self.press_button()
-            return True
-        return False
-
-    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        is_hovered = self.contains_point(position)
-        if is_hovered != self._is_hovered:
-            self._is_hovered = is_hovered
-            self.repaint()
-        if is_hovered and event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
+        if event.key in _PRESS_KEYS and not event.mod & SHORTCUT_MODIFIERS:
             self.press_button()
             return True
         return False
@@ -564,6 +381,7 @@ class Button(PaintedControl):
     def paint_control(self, pen: Canvas) -> None:
         colour = pen.palette.warning if self.button_style == "danger" else None
         action = _ignore_click if self.is_enabled and not self._ignores_presses else None
+        pen.pressed_id = "" if self._pressed_part == 0 else None
         pen.draw_button(
             "", self.local_box, self.label, action, is_on=self.button_style == "main", size=14, colour=colour
         )
@@ -580,7 +398,7 @@ class Slider(PaintedControl):
         last: int,
         changed: Callable[[int], None],
         stepped: Callable[[int], None] | None = None,
-        container: IContainerLikeInterface | None = None,
+        container: ClipArea | None = None,
     ) -> None:
         """Create the slider.
 
@@ -602,7 +420,7 @@ class Slider(PaintedControl):
         return min(max(value, 0), self.last_step)
 
     def set_slider_step(self, value: int) -> None:
-        """Move the handle without calling `on_change`."""
+        """Move the handle without calling `on_step_changed`."""
         if self._clamped_step(value) != self.slider_step:
             self.slider_step = self._clamped_step(value)
             self.repaint()
@@ -614,7 +432,7 @@ class Slider(PaintedControl):
 
     def handle_key(self, event: pygame.event.Event) -> bool:
         steps = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1, pygame.K_PAGEDOWN: -10, pygame.K_PAGEUP: 10}.get(event.key)
-        if steps is None or event.mod & _SHORTCUT_MODIFIERS:
+        if steps is None or event.mod & SHORTCUT_MODIFIERS:
             return False
         self._move_by_steps(steps * (10 if event.mod & pygame.KMOD_SHIFT else 1))
         return True
@@ -645,7 +463,7 @@ class Slider(PaintedControl):
         pen.draw_slider("", self.local_box, self.slider_step / self.last_step, _ignore_position, _ignore_position, "")
 
 
-class CheckBox(PaintedControl):
+class CheckBox(PressableControl):
     """Check box with a label to its right; a click on either toggles the check box."""
 
     def __init__(
@@ -655,7 +473,7 @@ class CheckBox(PaintedControl):
         label: str,
         is_on: bool,
         changed: Callable[[bool], None],
-        container: IContainerLikeInterface | None = None,
+        container: ClipArea | None = None,
     ) -> None:
         self.label, self.is_checked, self.on_toggled = label, is_on, changed
         super().__init__(dialog, rect, container)
@@ -669,27 +487,25 @@ class CheckBox(PaintedControl):
         self.on_toggled(self.is_checked)
 
     def handle_key(self, event: pygame.event.Event) -> bool:
-        if event.key == pygame.K_SPACE and not event.mod & _SHORTCUT_MODIFIERS:
+        if event.key == pygame.K_SPACE and not event.mod & SHORTCUT_MODIFIERS:
             self.toggle_checked()
             return True
         return False
 
-    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and self.contains_point(position):
-            self.toggle_checked()
-            return True
-        return False
+    def activate_part(self, index: int) -> None:
+        self.toggle_checked()
 
     def paint_control(self, pen: Canvas) -> None:
         width, height = self.element.surface.get_size()
         left = pen.to_px(4)
+        pen.pressed_id = "" if self._pressed_part == 0 else None
         pen.draw_check_box("", (left, 0, width, height), self.is_checked, _ignore_click)
         pen.draw_text(
             (left + pen.to_px(24), height // 2), self.label, size=14, middle=True, width=width - left - pen.to_px(24)
         )
 
 
-class ChoiceControl(PaintedControl):
+class ChoiceControl(PressableControl):
     """Row of buttons of which exactly one is chosen; all choices are visible."""
 
     def __init__(
@@ -699,7 +515,7 @@ class ChoiceControl(PaintedControl):
         options: Sequence[tuple[str, str]],
         chosen: str,
         changed: Callable[[str], None],
-        container: IContainerLikeInterface | None = None,
+        container: ClipArea | None = None,
     ) -> None:
         """Create the row.
 
@@ -712,7 +528,6 @@ class ChoiceControl(PaintedControl):
             container: Container of the element; by default that of the dialog.
         """
         self.options, self.chosen_value, self.on_value_chosen = list(options), chosen, changed
-        self._hovered_index = -1  # index of the choice under the pointer; -1 for none
         super().__init__(dialog, rect, container)
 
     def set_chosen_value(self, chosen: str) -> None:
@@ -721,7 +536,7 @@ class ChoiceControl(PaintedControl):
 
     def replace_options(self, options: Sequence[tuple[str, str]]) -> None:
         """Replace the choices; if they lack the chosen value, the caller must call `set` next."""
-        self.options, self._hovered_index = list(options), -1
+        self.options, self._hovered_part, self._pressed_part = list(options), -1, -1
         self.repaint()
 
     def choose_value(self, value: str) -> None:
@@ -731,33 +546,28 @@ class ChoiceControl(PaintedControl):
 
     def handle_key(self, event: pygame.event.Event) -> bool:
         step = {pygame.K_LEFT: -1, pygame.K_RIGHT: 1}.get(event.key, 1 if event.key == pygame.K_SPACE else None)
-        if step is None or event.mod & _SHORTCUT_MODIFIERS:
+        if step is None or event.mod & SHORTCUT_MODIFIERS:
             return False
         values = [value for value, _ in self.options]
         index = values.index(self.chosen_value) if self.chosen_value in values else -1
         self.choose_value(values[(index + step) % len(values)])
         return True
 
-    def handle_mouse(self, event: pygame.event.Event, position: tuple[int, int]) -> bool:
-        index = self._option_index_at(position)
-        if index != self._hovered_index:
-            self._hovered_index = index
-            self.repaint()
-        if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1 and index >= 0:
-            self.choose_value(self.options[index][0])
-            return True
-        return False
+    def activate_part(self, index: int) -> None:
+        self.choose_value(self.options[index][0])
 
     def _option_boxes(self) -> list[Box]:
         return self.dialog.canvas.segment_boxes(self.local_box, [label for _, label in self.options])
 
-    def _option_index_at(self, position: tuple[int, int]) -> int:
+    def part_at(self, position: tuple[int, int]) -> int:
         if not self.contains_point(position):
             return -1
         x = position[0] - self.element.rect.x
         return next((i for i, box in enumerate(self._option_boxes()) if box[0] <= x < box[0] + box[2]), -1)
 
     def paint_control(self, pen: Canvas) -> None:
+        index = self._pressed_part
+        pen.pressed_id = f":{self.options[index][0]}" if index >= 0 else None
         pen.draw_segmented_control(
             "", self.local_box, [(value, label, "") for value, label in self.options], self.chosen_value, _ignore_choice
         )
@@ -773,13 +583,42 @@ class PaintedArea(PaintedControl):
         dialog: WidgetDialog,
         rect: pygame.Rect,
         picture: Callable[[Canvas], None],
-        container: IContainerLikeInterface | None = None,
+        container: ClipArea | None = None,
     ) -> None:
         self._paint_callback = picture
         super().__init__(dialog, rect, container)
 
     def paint_control(self, pen: Canvas) -> None:
         self._paint_callback(pen)
+
+
+def rounded_card_image(size: tuple[int, int], radius: int, line: int, ground: Colour, edge: Colour) -> pygame.Surface:
+    """Return an image of a rounded rectangle with antialiased corners, in premultiplied alpha.
+
+    Args:
+        size: Width and height in pixels.
+        radius: Radius of the corners in pixels.
+        line: Width of the border in pixels, at least 1.
+        ground: Colour of the inside.
+        edge: Colour of the border.
+    """
+    oversampling, line = 4, max(1, line)
+    disc = pygame.Surface((2 * radius * oversampling,) * 2, pygame.SRCALPHA, 32)
+    centre = (radius * oversampling,) * 2
+    pygame.draw.circle(disc, edge, centre, radius * oversampling)
+    pygame.draw.circle(disc, ground, centre, (radius - line) * oversampling)
+    corners = pygame.transform.smoothscale(disc, (2 * radius,) * 2)
+    image = pygame.Surface(size, pygame.SRCALPHA, 32)
+    image.fill(edge)
+    image.fill(ground, image.get_rect().inflate(-2 * line, -2 * line))
+    for right in (0, 1):
+        for bottom in (0, 1):
+            corner_pos = (right * (size[0] - radius), bottom * (size[1] - radius))
+            image.fill((0, 0, 0, 0), (*corner_pos, radius, radius))
+            image.blit(
+                corners, corner_pos, (right * radius, bottom * radius, radius, radius), pygame.BLEND_PREMULTIPLIED
+            )
+    return image
 
 
 def _ignore_click() -> None:

@@ -12,9 +12,10 @@ import pygame
 
 from sim.params import ConfigError, Param, Value
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import CheckBox, ChoiceControl, Control, PaintedArea, Slider, TextField
+from ui.widgets.controls import CheckBox, ChoiceControl, Control, PaintedArea, Slider
 from ui.widgets.dialog_interfaces import WidgetDialog
 from ui.widgets.scrolling import ScrollBar, ScrollingArea
+from ui.widgets.text_field import TextField
 
 _TYPING_DEBOUNCE_S, _DRAG_DEBOUNCE_S = 0.7, 0.12  # seconds without a change before a typed or dragged value is reported
 # Heights in design units of the parts of a row: parameter name, control, line of help text, gap to the next row
@@ -195,7 +196,7 @@ class _ParamRow:
         self.controls: list[Control] = []
         self._entered_value: Value = form.values.get(param.name, param.default)
         px = form.dialog.to_px
-        self.name_and_help = PaintedArea(form.dialog, rect, self._paint_row, form.scrolling_area.content_container)
+        self.name_and_help = PaintedArea(form.dialog, rect, self._paint_row, form.scrolling_area.content_area)
         control_rect = pygame.Rect(rect.x, rect.y + px(_NAME_HEIGHT), rect.width - px(4), px(_CONTROL_HEIGHT))
         self._build_controls(control_rect)
         for control in self.controls:
@@ -214,7 +215,7 @@ class _ParamRow:
 
     def _build_controls(self, control_rect: pygame.Rect) -> None:
         param, dialog = self.param, self.param_form.dialog
-        inside = self.param_form.scrolling_area.content_container
+        inside = self.param_form.scrolling_area.content_area
         if param.kind is bool:
             control_rect.y = self.rect.y
             self.controls = [
@@ -236,7 +237,7 @@ class _ParamRow:
             self._build_number_controls(control_rect)
 
     def _build_number_controls(self, control_rect: pygame.Rect) -> None:
-        dialog, inside = self.param_form.dialog, self.param_form.scrolling_area.content_container
+        dialog, inside = self.param_form.dialog, self.param_form.scrolling_area.content_area
         field_width = dialog.to_px(_NUMBER_FIELD_WIDTH)
         self.slider_scale = _SliderScale(self.param) if has_slider_range(self.param) else None
         slider_width = control_rect.width - field_width - dialog.to_px(14)
@@ -366,6 +367,8 @@ class _ParamRow:
 
     def show_problem(self, problem: str, is_wrong: bool = False) -> None:
         self.problem_text, self.has_invalid_text, self.contradicts_other_row = problem, is_wrong, False
+        if hasattr(self, "number_field"):
+            self.number_field.set_problem(is_wrong)
         self.name_and_help.repaint()
 
     def has_room_for_text(self, problem: str) -> bool:

@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pygame
-from pygame_gui.core.interfaces import IContainerLikeInterface
 
 from ui.draw.theme import mix_colours
 from ui.widgets.canvas import Canvas
-from ui.widgets.controls import _SHORTCUT_MODIFIERS, PaintedElement, selected_row_colour
-from ui.widgets.dialog_interfaces import WidgetDialog
+from ui.widgets.controls import SHORTCUT_MODIFIERS, PaintedElement, selected_row_colour
+from ui.widgets.dialog_interfaces import ClipArea, WidgetDialog
 from ui.widgets.scrolling import ScrollBar, ScrollingControl
 
 # Heights in design units of a row, a row with a second line, and the header.
@@ -62,7 +61,7 @@ class RowList(ScrollingControl):
         sort_by: tuple[int, bool] | None = None,
         sorted_by: Callable[[int, bool], None] | None = None,
         empty: str = "No entries",
-        container: IContainerLikeInterface | None = None,
+        container: ClipArea | None = None,
         is_chosen_at_once: bool = False,
     ) -> None:
         """Create the list.
@@ -142,7 +141,7 @@ class RowList(ScrollingControl):
     # --- keys and mouse ---------------------------------------------------------------------------
 
     def handle_key(self, event: pygame.event.Event) -> bool:
-        if event.mod & _SHORTCUT_MODIFIERS:
+        if event.mod & SHORTCUT_MODIFIERS:
             return False
         page = max(1, self.scroll_bar.viewport_height // self._row_height - 1)
         steps = {pygame.K_UP: -1, pygame.K_DOWN: 1, pygame.K_PAGEUP: -page, pygame.K_PAGEDOWN: page}

@@ -3,13 +3,11 @@
 import math
 
 import pygame
-from pygame_gui.core import UIContainer
-from pygame_gui.elements import UIScrollingContainer
 
 from ui.draw.theme import mix_colours
 from ui.widgets.canvas import Canvas
 from ui.widgets.controls import Control, PaintedElement
-from ui.widgets.dialog_interfaces import WidgetDialog
+from ui.widgets.dialog_interfaces import ClipArea, WidgetDialog
 
 MIN_THUMB_HEIGHT = 28  # minimum height of the thumb (the draggable part of a scroll bar), in design units
 _LINES_PER_WHEEL_STEP = 3  # number of lines (see Scrolled.line) that one step of the mouse wheel scrolls
@@ -166,7 +164,7 @@ class ScrollingControl(Control):
 
 
 class ScrollingArea(ScrollingControl):
-    """Scrolling viewport for other controls; pygame_gui clips the controls, and the scroll bar looks as in lists."""
+    """Scrolling viewport for other controls, which are clipped to it; the scroll bar looks as in lists."""
 
     can_focus = False
     shows_focus_ring = False
@@ -174,23 +172,12 @@ class ScrollingArea(ScrollingControl):
     def __init__(self, dialog: WidgetDialog, rect: pygame.Rect, content_height: int) -> None:
         super().__init__(dialog)
         self.viewport_rect = rect
-        self._clip_container = UIScrollingContainer(
-            rect,
-            dialog.host.gui_manager,
-            container=dialog.widget_container,
-            parent_element=dialog.card_background,
-            allow_scroll_x=False,
-            allow_scroll_y=False,
-        )
-        self.content_container = UIContainer(
-            pygame.Rect(0, 0, rect.width, max(rect.height, content_height)),
-            dialog.host.gui_manager,
-            container=self._clip_container,
-        )
+        visible_rect = rect.move(dialog.card_rect.topleft).clip(dialog.widget_container.visible_rect)
+        self.content_area = ClipArea(visible_rect)
         self.scroll_bar.set_viewport_and_content_heights(rect.height, content_height)
         strip = dialog.to_px(ScrollBar.BAR_WIDTH + 4)
         self.element = PaintedElement(
-            dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint_scroll_bar, height=3
+            dialog, pygame.Rect(rect.right - strip, rect.y, strip, rect.height), self._paint_scroll_bar
         )
         self.element.repaint()
 
@@ -220,14 +207,10 @@ class ScrollingArea(ScrollingControl):
         return is_used
 
     def _move_content(self) -> None:
-        self.content_container.set_relative_position((0, -round(self.scroll_bar.position)))
+        self.content_area.scroll_y = round(self.scroll_bar.position)
 
     def contains_point(self, position: tuple[int, int]) -> bool:
-        return bool(self.viewport_rect.move(self.dialog.card_rect.topleft).collidepoint(position))
-
-    def remove(self) -> None:
-        super().remove()
-        self._clip_container.kill()
+        return bool(self.content_area.visible_rect.collidepoint(position))
 
     def _paint_scroll_bar(self, pen: Canvas) -> None:
         self.scroll_bar.paint_scroll_bar(pen, pen.surface.get_width(), 0)
