@@ -1,10 +1,10 @@
-"""Buttons of dialogs: they act when the mouse button is released over them."""
+"""Buttons of the window and of dialogs: they act when the mouse button is released over them."""
 
 import pygame
 import pytest
 
 from tests.test_app import setup
-from tests.window import App, make_app, settle
+from tests.window import App, make_app, middle_of, settle
 from ui.dialogs.dialog_base import BUTTON_SETTLE_S, Dialog
 from ui.dialogs.question import QuestionDialog
 from ui.dialogs.settings_dialog import SettingsDialog
@@ -30,6 +30,76 @@ def press_at(app: App, position: tuple[int, int], button: int = 1) -> None:
 def release_at(app: App, position: tuple[int, int], button: int = 1) -> None:
     mouse(app, pygame.MOUSEMOTION, position)
     mouse(app, pygame.MOUSEBUTTONUP, position, button)
+
+
+# --- window ------------------------------------------------------------------------------------------
+
+
+def test_button_of_the_window_acts_on_release(app: App) -> None:
+    spot = middle_of(app, "transport:play")
+    press_at(app, spot)
+    assert not app.window.player.step_clock.is_running
+    release_at(app, spot)
+    assert app.window.player.step_clock.is_running
+
+
+def test_press_is_cancelled_by_leaving_the_button(app: App) -> None:
+    spot, away = middle_of(app, "transport:play"), middle_of(app, "transport:step")
+    press_at(app, spot)
+    release_at(app, away)
+    assert not app.window.player.step_clock.is_running and app.session.tick == 0
+    press_at(app, spot)
+    mouse(app, pygame.MOUSEMOTION, away)
+    release_at(app, spot)
+    assert app.window.player.step_clock.is_running, "a press that returns to its button counts"
+
+
+def test_press_on_a_map_and_release_on_a_button_does_nothing(app: App) -> None:
+    release_at(app, middle_of(app, "transport:play"))
+    assert not app.window.player.step_clock.is_running
+
+
+def test_other_mouse_button_does_not_act(app: App) -> None:
+    spot = middle_of(app, "transport:play")
+    press_at(app, spot)
+    release_at(app, spot, button=3)
+    assert not app.window.player.step_clock.is_running
+
+
+def test_pressed_button_looks_pressed_only_under_the_pointer(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    spot, away = middle_of(app, "transport:play"), middle_of(app, "transport:step")
+    pointer = [spot]
+    monkeypatch.setattr(pygame.mouse, "get_pos", lambda: pointer[0])
+
+    def colour_at(position: tuple[int, int]) -> tuple[int, ...]:
+        app.draw_window()
+        region = app.window.canvas.topmost_region_at(position)
+        assert region is not None
+        x, y, width, _ = region.box
+        return tuple(app.window.surface.get_at((x + width // 2, y + 2)))
+
+    hovered, other = colour_at(spot), colour_at(away)
+    press_at(app, spot)
+    pressed = colour_at(spot)
+    assert pressed != hovered
+    pointer[0] = away
+    assert colour_at(spot) not in (pressed, hovered)
+    assert colour_at(away) == other, "another button does not look as if it could be clicked"
+    release_at(app, away)
+    assert colour_at(away) != other
+
+
+def test_dialog_opened_by_a_key_cancels_the_press(app: App) -> None:
+    spot = middle_of(app, "transport:play")
+    press_at(app, spot)
+    app.window.run_command("find_command")
+    release_at(app, spot)
+    app.window.dialogs.close_dialog()
+    release_at(app, spot)
+    assert not app.window.player.step_clock.is_running and app.window.canvas.pressed_id is None
+
+
+# --- dialogs -----------------------------------------------------------------------------------------
 
 
 def control_of(dialog: Dialog, kind: type[Control], label: str = "") -> Control:

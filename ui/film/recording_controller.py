@@ -299,8 +299,10 @@ class RecordingController:
         box = (right - width, middle - px(13), width, px(26))
         is_filming = worker is self.active_recording
         tip = f"{worker.last_report.path}. " + ("Click to stop" if is_filming else "Click to cancel" if action else "")
-        is_hovered = canvas.add_hit_region(HitRegion(f"recording:{id(worker)}", box, action, tip, (command,)))
-        canvas.fill_box(box, palette.hover if is_hovered else palette.raised, 6)
+        region_id = f"recording:{id(worker)}"
+        is_hovered = canvas.add_hit_region(HitRegion(region_id, box, action, tip, (command,)))
+        ground = palette.hover if is_hovered else palette.raised
+        canvas.fill_box(box, canvas.shade_if_pressed(ground, region_id, is_hovered), 6)
         dot = RED if is_filming else palette.dim
         pygame.draw.circle(canvas.surface, dot, (box[0] + px(13), middle), px(5))
         canvas.draw_text((box[0] + px(25), middle), text, size=13, face="mono", middle=True)

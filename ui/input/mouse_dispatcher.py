@@ -40,7 +40,7 @@ class MouseDispatcher:
         if event.type == pygame.MOUSEBUTTONDOWN:
             self._handle_button_down(event.pos, event.button)
         elif event.type == pygame.MOUSEBUTTONUP:
-            self._handle_button_up(event.button)
+            self._handle_button_up(event.pos, event.button)
         elif event.type == pygame.MOUSEMOTION:
             self._handle_motion(event.pos)
         elif event.type == pygame.MOUSEWHEEL:
@@ -153,20 +153,21 @@ class MouseDispatcher:
             self._handle_press_on_map(hit_panel, boxes, position, button)
 
     def _handle_press_while_menu_open(self, region: HitRegion | None) -> None:
-        """Handle a press while a menu is open: run the item under the pointer; a press outside only closes the menu."""
+        """Handle a press while a menu is open: press the item under the pointer; a press outside closes the menu."""
         if region is None or not region.is_menu_part:
             self.window.ui_state.context_menu = None
         elif region.on_click is not None:
-            region.on_click()
+            self.window.canvas.pressed_id = region.id
 
     def _handle_press_on_control(self, region: HitRegion, position: WindowPosition) -> None:
+        """Begin a drag, or begin a click, which acts when the button is released over the same control."""
         canvas = self.window.canvas
         canvas.focused_control_id = None
         if region.on_drag:
             canvas.dragged_region = region
             region.on_drag(position)
         elif region.on_click:
-            region.on_click()
+            canvas.pressed_id = region.id
 
     def _handle_press_on_map(self, panel: Panel, boxes: PanelBoxes, position: WindowPosition, button: int) -> None:
         window = self.window
@@ -245,9 +246,12 @@ class MouseDispatcher:
             else agent
         )
 
-    def _handle_button_up(self, button: int) -> None:
-        pending = self._pending_press
+    def _handle_button_up(self, position: WindowPosition, button: int) -> None:
+        pending, pressed_id = self._pending_press, self.window.canvas.pressed_id
         self._release_dragged_control()
+        region = self.window.canvas.topmost_region_at(position)
+        if button == LEFT_BUTTON and region is not None and region.id == pressed_id and region.on_click is not None:
+            region.on_click()
         if pending is not None and button == pending[2] == RIGHT_BUTTON:
             self.window.ui_state.context_menu = context_menu_at(self.window, pending[1])
         if button in (LEFT_BUTTON, RIGHT_BUTTON):
@@ -259,6 +263,7 @@ class MouseDispatcher:
         self._end_stroke()
 
     def _release_dragged_control(self) -> None:
+        self.window.canvas.pressed_id = None
         captured, self.window.canvas.dragged_region = self.window.canvas.dragged_region, None
         if captured is not None and captured.on_drop is not None:
             captured.on_drop()

@@ -88,7 +88,7 @@ def _draw_answer_button(
     is_right = not is_open and index == question.right_answer_index
     is_given = index == playing.chosen_answer
     tone = palette.arrived if is_right else palette.warning if is_given else None
-    ground = palette.hover if is_hovered else palette.raised
+    ground = canvas.shade_if_pressed(palette.hover if is_hovered else palette.raised, region.id, is_hovered)
     canvas.fill_box(box, mix_colours(palette.surface, tone, 0.25) if tone else ground, 6)
     sign = "right" if is_right else "yours" if is_given else ""
     canvas.draw_text((x + px(10), y + px(5)), f"{index + 1}", size=12, face="mono", colour=palette.dim)

@@ -139,7 +139,8 @@ class TooltipDrawer:
     def draw_tooltip(self, desk: ViewContext) -> None:
         """Draw the tooltip if the pointer has rested long enough, and update `visible_box`."""
         self.visible_box, canvas = None, desk.canvas
-        region = canvas.topmost_region_at(canvas.mouse_position) if canvas.dragged_region is None else None
+        is_pressing = canvas.dragged_region is not None or canvas.pressed_id is not None
+        region = None if is_pressing else canvas.topmost_region_at(canvas.mouse_position)
         hovered_id = region.id if region is not None and (region.tooltip or region.command_ids) else ""
         now = time.monotonic()
         if hovered_id != self._hovered_id or not hovered_id:

@@ -290,7 +290,7 @@ def _draw_icon_button(
     box = (right - side, middle - side // 2, side, side)
     is_hovered = canvas.add_hit_region(HitRegion(region_id, box, action, desk.command_table[command].title, (command,)))
     if is_hovered:
-        canvas.fill_box(box, canvas.palette.hover, 5)
+        canvas.fill_box(box, canvas.shade_if_pressed(canvas.palette.hover, region_id, is_hovered), 5)
     ink = canvas.palette.text if is_hovered else canvas.palette.dim
     centre_x, centre_y = box[0] + side // 2, middle
     if shape == "dots":
@@ -464,7 +464,8 @@ def _draw_chip(canvas: Canvas, chip: _HeaderChip, left: int, middle: int) -> int
     is_hovered = canvas.add_hit_region(
         HitRegion(chip.hit_region_id, box, chip.on_click, chip.tooltip, chip.command_ids, on_wheel=chip.on_wheel)
     )
-    canvas.fill_box(box, canvas.palette.hover if is_hovered else canvas.palette.raised, 5)
+    ground = canvas.palette.hover if is_hovered else canvas.palette.raised
+    canvas.fill_box(box, canvas.shade_if_pressed(ground, chip.hit_region_id, is_hovered), 5)
     ink = (
         canvas.palette.text if chip.is_on_by_default else mix_colours(canvas.palette.dim, canvas.palette.surface, 0.35)
     )

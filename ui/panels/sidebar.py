@@ -58,7 +58,8 @@ def draw_sidebar_handle(desk: ViewContext, box: Box) -> None:
     is_hovered = canvas.add_hit_region(
         HitRegion("sidebar:show", box, partial(desk.run_command, command), command_ids=(command,))
     )
-    canvas.fill_box(box, palette.hover if is_hovered else palette.surface, 5)
+    ground = palette.hover if is_hovered else palette.surface
+    canvas.fill_box(box, canvas.shade_if_pressed(ground, "sidebar:show", is_hovered), 5)
     canvas.draw_outline(box, palette.edge, 5)
     x, y, arm = box[0] + box[2] // 2, box[1] + box[3] // 2, canvas.to_px(4)
     arrow = [(x + arm // 2, y - arm), (x - arm // 2, y), (x + arm // 2, y + arm)]

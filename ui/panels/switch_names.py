@@ -106,11 +106,11 @@ def _switch_name_box(desk: ViewContext, area: Box, name: str, switch_box: Box, u
 def _draw_switch_name(desk: ViewContext, panel: Panel, name: str, box: Box, is_blocked: bool) -> None:
     canvas, palette, px = desk.canvas, desk.palette, desk.canvas.to_px
     tip = f"{'Free' if is_blocked else 'Block'} {name}"
+    region_id = f"bridge:{panel.key}:{name}"
     toggle = partial(_toggle_switch_in_branch, desk, panel.key, name)
-    is_hovered = canvas.add_hit_region(
-        HitRegion(f"bridge:{panel.key}:{name}", box, toggle, tip, menu=SwitchTarget(name))
-    )
-    ground = palette.warning if is_blocked else palette.accent
+    is_hovered = canvas.add_hit_region(HitRegion(region_id, box, toggle, tip, menu=SwitchTarget(name)))
+    tone = palette.warning if is_blocked else palette.accent
     is_pointed = name == desk.ui_state.hovered_switch
-    canvas.fill_box(box, mix_colours(palette.surface, ground, 0.4 if is_hovered or is_pointed else 0.12), 8)
+    ground = mix_colours(palette.surface, tone, 0.4 if is_hovered or is_pointed else 0.12)
+    canvas.fill_box(box, canvas.shade_if_pressed(ground, region_id, is_hovered), 8)
     canvas.draw_text((box[0] + px(6), box[1] + box[3] // 2), name, size=11, width=box[2] - px(11), middle=True)

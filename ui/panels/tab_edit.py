@@ -98,9 +98,10 @@ def _draw_switch_list(desk: ViewContext, x: int, y: int, width: int) -> int:
     for i, (name, is_blocked) in enumerate(states.items()):
         row = (x, y, width, px(28))
         command_ids = (f"switch_{i + 1}",) if i < MAX_SWITCHES_WITH_COMMAND else ()
+        region_id = f"switch:{name}"
         is_hovered = canvas.add_hit_region(
             HitRegion(
-                f"switch:{name}",
+                region_id,
                 row,
                 partial(switch_names.toggle_switch_and_notify, desk, name),
                 f"{'Free' if is_blocked else 'Block'} {name}",
@@ -110,7 +111,8 @@ def _draw_switch_list(desk: ViewContext, x: int, y: int, width: int) -> int:
         )
         if is_hovered:
             desk.ui_state.hovered_switch = name
-        canvas.fill_box(row, palette.hover if is_hovered else palette.raised, 6)
+        ground = palette.hover if is_hovered else palette.raised
+        canvas.fill_box(row, canvas.shade_if_pressed(ground, region_id, is_hovered), 6)
         middle = y + px(14)
         canvas.draw_text((x + px(10), middle), name, size=14, middle=True, width=width - px(140))
         canvas.draw_text(

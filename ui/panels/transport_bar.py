@@ -64,13 +64,14 @@ def _draw_round_button(desk: ViewContext, command: str, left: int, middle: int, 
     centre = (left + r, middle)
     box = (left, middle - r, 2 * r, 2 * r)
     act = desk.button_callback_of_command(command)
-    is_hovered = canvas.add_hit_region(HitRegion(f"transport:{command}", box, act, command_ids=(command,)))
+    region_id = f"transport:{command}"
+    is_hovered = canvas.add_hit_region(HitRegion(region_id, box, act, command_ids=(command,)))
     is_hovered = is_hovered and act is not None
     is_main = command == "play"
     ground = palette.accent if is_main else palette.hover if is_hovered else palette.raised
     if is_main and is_hovered:
         ground = mix_colours(ground, palette.text, 0.12)
-    pygame.draw.circle(canvas.surface, ground, centre, r)
+    pygame.draw.circle(canvas.surface, canvas.shade_if_pressed(ground, region_id, is_hovered), centre, r)
     _draw_play_icon(desk, command, centre, r, palette.on_accent if is_main else palette.text if act else palette.dim)
     return left + 2 * r
 
