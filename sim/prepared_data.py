@@ -1,7 +1,7 @@
 """Prepared data: computed for agents before the run, such as abstractions, databases of subgoals, solved problems.
 
     prepared = fetch_data(recipe, grid)             return data for this map: from memory, from disk, or computed now
-    for step in iter_fetch_data(recipe, grid): show(step)  fetch the data in steps; to cancel, stop the iteration
+    for step in iter_fetch_data(recipe, grid): print(step)  fetch the data in steps; to cancel, stop the iteration
     spec.prepare(problem, params, stopwatch)        return an iterator that fetches all data of an agent in such steps
 
 An agent fetches data in its constructor before the run, or between two ticks when the world notifies it of a map

@@ -22,7 +22,7 @@ class Knn:
         skips_first: bool = False,
     ):
         self.board, self.loc, self.goal, self.records = board, start, goal, records
-        self.similar_records, self.cap, self.skips_first = similar, cap, skips_first
+        self.similar, self.cap, self.skips_first = similar, cap, skips_first
         self.h: dict[tuple[Place, Place], float] = {}
         self.queue: list[Place] = []
         self.quota = INF
@@ -37,7 +37,7 @@ class Knn:
             self.queue, self.quota = [self.goal], INF
             return
         order = sorted(range(len(self.records)), key=lambda r: (self.dissimilarity(self.records[r]), r))
-        for r in order[: self.similar_records]:
+        for r in order[: self.similar]:
             record = self.records[r]
             if not climb(self.board, self.loc, record[0], self.cap):
                 self.verdicts.append((r, "no way to it"))

@@ -150,7 +150,7 @@ class Chaos:
             self.done[-1] += f" {text[:20]!r}"
             if self.chance.random() < 0.5:
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr("ui.widgets.controls.clipboard_paste", lambda text=text: text)
+                    patch.setattr("ui.widgets.text_field.text_of_clipboard", lambda text=text: text)
                     press(self.app, pygame.K_v, pygame.KMOD_LCTRL)
             else:
                 typed = text[:40].encode(errors="ignore").decode()

@@ -118,9 +118,9 @@ def test_grid_rows_and_pickle_round_trip(problem: tuple[list[str], int, int]) ->
     grid = Grid.from_text_rows(problem[0])
     assert grid.text_rows() == problem[0]
     copy = pickle.loads(pickle.dumps(grid))
-    assert copy.rows() == grid.text_rows() and copy.moves.tolist() == grid.moves.tolist()
+    assert copy.text_rows() == grid.text_rows() and copy.moves.tolist() == grid.moves.tolist()
     copy.block_and_free([0], [])
-    assert copy.ground.moves is copy.moves and copy.moves[0] == 0, "the kernels see the copy's own masks"
+    assert copy.map_arrays.moves is copy.moves and copy.moves[0] == 0, "the kernels see the copy's own masks"
     assert grid.text_rows() == problem[0]
 
 

@@ -332,7 +332,8 @@ def test_agent_output_on_stdout_goes_to_stderr(text: str, tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize(
-    "name", ["terrain", "original", "moves", "_domain", "ground.moves", "ground.step", "ground.cost"]
+    "name",
+    ["terrain", "original_terrain", "moves", "_cell_domains", "map_arrays.moves", "map_arrays.step", "map_arrays.cost"],
 )
 def test_agent_map_view_is_read_only(name: str) -> None:
     grid = Grid.from_text_rows(["..@", "..."])

@@ -405,7 +405,7 @@ def test_undo_restores_command_order_within_a_tick() -> None:
     assert terrain(session) == wanted and len(tree.branches) == 1
     assert (
         isinstance(session.run.focused_branch_timeline.command_log.entries[0].command, EditCells)
-        and session.run.focused_branch_timeline.command_log.entries[0].command.blocked
+        and session.run.focused_branch_timeline.command_log.entries[0].command.blocked_cells
     )
 
 

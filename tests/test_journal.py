@@ -403,14 +403,14 @@ from tests.test_sessionfile import RIVER
 
 random = random.Random(int(sys.argv[2]))
 tree = BranchTree(SavedSession(RIVER, ()).world_builder(AGENT_SPECS_BY_KEY))
-tree[0].timeline.insert(10**6, EditCells((40,)))
+tree[0].timeline.insert_command(10**6, EditCells((40,)))
 writer = Journal(RIVER, tree, folder=Path(sys.argv[1]))
 number = 0
 while True:
     line = tree[number].timeline
     for _ in range(random.randrange(4)):
         cell = random.randrange(72)
-        tree.do(number, random.choice([
+        tree.apply_command(number, random.choice([
             EditCells((cell,)), EditCells((), (cell,)), MoveGoal(cell),
             SetSwitch("bridge", random.random() < 0.5), SetParam(0, "weight", 1.0 + random.randrange(5)),
         ]))

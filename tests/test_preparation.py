@@ -42,7 +42,7 @@ for part in first_frame_kernel_sets(start.agent_kinds_of_file(opened)):
     part.compile_kernels()
 prepared = used()
 app = App(Session(opened.scenario), Settings(), window)
-app.window.document_opener.apply_opened_parts(opened)
+app.window.document_opener.apply_opened_file_parts(opened)
 app.window.player.play()
 for _ in range(40):
     app.run_frame(0.05)

@@ -230,7 +230,7 @@ def test_error_is_reported_and_the_run_continues(
 
 def test_error_report_can_be_copied(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     copied: list[str] = []
-    monkeypatch.setattr(fault_box, "clipboard_copy", copied.append)
+    monkeypatch.setattr(fault_box, "copy_text_to_clipboard", copied.append)
     break_command(app, monkeypatch)
     press(app, pygame.K_LEFT), press(app, pygame.K_TAB), press(app, pygame.K_RETURN)
     assert copied and copied[0] == app.window.dialogs.current_dialog.report_callback() and "Box" in copied[0]
