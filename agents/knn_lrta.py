@@ -145,9 +145,8 @@ class KnnLrta(PreparedDataMixin, SubgoalLearningAgent):
         self.update_data_after_change(change)
         self._fetch_if_params_changed()
         if change.has_changed_arcs:
-            self.record_choice.dropped[:] = (
-                0  # try all records again, because those that failed on the old map may now work
-            )
+            # Try all records again, because those that failed on the old map may now work.
+            self.record_choice.dropped[:] = 0
 
     def kernel_arguments(self) -> tuple[Any, ...]:
         return (

@@ -52,9 +52,8 @@ class PreparedDataMixin:
     """
 
     problem: Problem
-    rebuild_expansions_left = (
-        0.0  # number of expansions that the rebuild of the data still needs; 0: no rebuild is under way
-    )
+    # Number of expansions that the rebuild of the data still needs; 0: no rebuild is under way.
+    rebuild_expansions_left = 0.0
 
     def fetch_initial_data(self, grid: Grid, params: Mapping[str, Value]) -> None:
         """Fetch all prepared data for the current map; the constructor of the agent calls this."""

@@ -40,9 +40,8 @@ _CHECKOUT_COMMAND = (sys.executable, "main.py")
 class StartTimes:
     """Measurements of one start of the program."""
 
-    seconds_until_state: (
-        float  # seconds from the command until the awaited state, usually the first tick of the example
-    )
+    # Seconds from the command until the awaited state, usually the first tick of the example.
+    seconds_until_state: float
     processor_s: float  # processor time until the awaited state, in seconds; nan if the system does not report it
     # longest frame from the start of the program to the end of the measurement, in milliseconds
     longest_frame_ms: float

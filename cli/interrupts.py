@@ -40,9 +40,8 @@ class InterruptFlag:
 
     def __init__(self) -> None:
         self.exit_code = 0  # exit code of the first signal, 0 if none has arrived
-        self._may_interrupt_work = (
-            False  # whether the first signal may raise an exception, as inside `run_interruptibly`
-        )
+        # Whether the first signal may raise an exception, as inside `run_interruptibly`.
+        self._may_interrupt_work = False
         self._previous_handlers: dict[int, Any] = {}  # signal -> handler to restore on exit
 
     def __enter__(self) -> "InterruptFlag":

@@ -85,9 +85,8 @@ class PaperClaim:
     printed_numbers: Mapping[str, float] = field(default_factory=dict)
     max_deviation_percent: float = 10.0  # maximum deviation from a printed number, in percent
     slack: float = 0.0  # tolerance for claims of the kinds less, falls and rises, in percent
-    value_range: Range = (
-        _UNBOUNDED_RANGE  # (low, high) of the allowed values, for the kinds ratio, crossing and between
-    )
+    # (low, high) of the allowed values, for the kinds ratio, crossing and between.
+    value_range: Range = _UNBOUNDED_RANGE
     min_x: float = 0.0  # minimum x of the points to which a power law is fitted
     exponent_range: Range = _UNBOUNDED_RANGE  # (low, high) of the allowed exponent of a fitted power law
     factor_range: Range = _UNBOUNDED_RANGE  # (low, high) of the allowed factor of a fitted power law

@@ -42,9 +42,8 @@ class WorldJob:
     max_trials: int  # maximum number of walks from start to goal per agent
     moves: int  # maximum number of moves of an agent
     ticks: int  # maximum number of ticks of the world
-    counts_nonoptimal_moves: (
-        bool  # whether non-optimal moves are counted, which takes extra searches for true distances
-    )
+    # Whether non-optimal moves are counted, which takes extra searches for true distances.
+    counts_nonoptimal_moves: bool
     agent_runs: tuple[AgentRun, ...]
 
 
@@ -54,9 +53,8 @@ class WorkerTask:
 
     packed_map: CompressedMap  # compressed map of all jobs
     jobs: tuple[WorldJob, ...]
-    program_version: (
-        str  # code_version() of the program that planned the task; workers with another version must refuse it
-    )
+    # code_version() of the program that planned the task; workers with another version must refuse it.
+    program_version: str
 
     @property
     def run_count(self) -> int:

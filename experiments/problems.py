@@ -62,9 +62,8 @@ _SOURCES_OF_KEY = {  # key -> sources of problems with which it may be combined;
 }
 
 _RING_DISTANCE = 2  # distance in cells between a sealed goal and its walls
-_MAX_DRAWS_PER_PAIR = (
-    1000  # maximum number of random cell pairs drawn for each requested pair, if path lengths are limited
-)
+# Maximum number of random cell pairs drawn for each requested pair, if path lengths are limited.
+_MAX_DRAWS_PER_PAIR = 1000
 
 _T = TypeVar("_T")
 

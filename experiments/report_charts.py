@@ -40,12 +40,10 @@ class ChartSeries:
     ] = ()  # (median, maximum) of the runs, for each point whose y is their mean cost ratio
     point_names: tuple[str, ...] = ()  # name of the setting behind each point; empty: points have no names
     has_lines: bool = True  # whether points are joined by lines
-    is_histogram: bool = (
-        False  # whether the series is drawn as horizontal steps, with a point at the middle of each step
-    )
-    is_background: bool = (
-        False  # whether the series is drawn as grey rings behind the other series, as Pareto fronts are
-    )
+    # Whether the series is drawn as horizontal steps, with a point at the middle of each step.
+    is_histogram: bool = False
+    # Whether the series is drawn as grey rings behind the other series, as Pareto fronts are.
+    is_background: bool = False
     is_printed: bool = False  # whether the points are numbers printed in a paper, drawn hollow and dotted
     is_unfinished: tuple[bool, ...] = ()  # for each point, whether any of the averaged runs did not finish
     style_index: int = -1  # index of the colour and marker; -1: the index of the series in the chart

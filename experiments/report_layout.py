@@ -66,9 +66,8 @@ class TableSpec:
     quotient_sides: tuple[
         RunFilter, ...
     ] = ()  # two selections of runs; each cell is the value of the first divided by the second
-    limit: ResultMeasure | None = (
-        None  # limited measure; each row is a range of limits for which the same setting is best
-    )
+    # Limited measure; each row is a range of limits for which the same setting is best.
+    limit: ResultMeasure | None = None
     # Filter for rival settings without prepared data, with which settings that use prepared data are compared.
     # Each row then says after how many moves the preparation pays off, against the rival of the most similar quality.
     rival_filter: RunFilter | None = None
@@ -93,9 +92,8 @@ class FigureSpec:
     quotient_sides: tuple[
         RunFilter, ...
     ] = ()  # kind lines: two selections of runs; y is the value of the first, divided by the value of the second
-    level_filter: RunFilter | None = (
-        None  # kind lines: filter for runs without an x value, drawn as horizontal lines at their y
-    )
+    # Kind lines: filter for runs without an x value, drawn as horizontal lines at their y.
+    level_filter: RunFilter | None = None
     # kind scatter: expansions per tick above which a setting is left out; 0: the cut-off of the specification applies
     cutoff: int = 0
     # Axis x or y -> (low, high) of its limits.

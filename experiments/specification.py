@@ -111,9 +111,8 @@ class ExperimentPart:
     max_trials: int = 1  # maximum number of walks from start to goal per run
     moves: int = int(MOVES_PARAM.default)  # maximum number of moves of an agent per run
     ticks: int = int(TICKS_PARAM.default)  # maximum number of ticks of a world
-    counts_nonoptimal_moves: bool = (
-        True  # whether non-optimal moves are counted, which takes a search for true distances in each run
-    )
+    # Whether non-optimal moves are counted, which takes a search for true distances in each run.
+    counts_nonoptimal_moves: bool = True
     is_one_world: bool = False  # whether all settings run in one world per problem, and so see the same random changes
 
     @property

@@ -12,9 +12,8 @@ Numbers = npt.NDArray[np.float64]
 
 _RESAMPLE_COUNT = 2000  # default number of resamples of the bootstrap
 _MAX_BINS = 12  # maximum number of equally filled bins for values on an x axis
-_MAX_VALUES_PER_STEP = (
-    2_000_000  # maximum number of values that the bootstrap draws in one step; limits its memory to 16 MB
-)
+# Maximum number of values that the bootstrap draws in one step; limits its memory to 16 MB.
+_MAX_VALUES_PER_STEP = 2_000_000
 _MIN_NORMAL_SIZE = 20_000  # sample size from which the mean counts as normally distributed, so no bootstrap is needed
 
 

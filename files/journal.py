@@ -402,9 +402,8 @@ class _RestoredBranch:
     tick: int
     horizon: int
     entries: list[LogEntry] = field(default_factory=list)
-    shown_digest: NumberedDigest | None = (
-        None  # (tick that was on screen, digest of the world after the commands of this tick)
-    )
+    # (tick that was on screen, digest of the world after the commands of this tick).
+    shown_digest: NumberedDigest | None = None
 
     def __post_init__(self) -> None:
         self.entry_ids = {entry.id for entry in self.entries}

@@ -158,9 +158,8 @@ class _LessonReader:
         self.root, self.agent_specs, self.heat_kinds = root, specs, heats
         keys = ("format", "version", "title", "about", "speed", "run", "steps")
         self.fields = root.read_known_keys(keys, f"a lesson, which begins with 'format: {FORMAT}'")
-        self.agent_labels: tuple[str, ...] | None = (
-            None  # labels of the agents; None: unknown, because the run is invalid
-        )
+        # Labels of the agents; None: unknown, because the run is invalid.
+        self.agent_labels: tuple[str, ...] | None = None
         self.size: tuple[int, int] | None = None  # width and height of the map; None: unknown, as the run is invalid
 
     def read_lesson(self, read_run: Callable[[DocumentField], Scenario | None]) -> Lesson | None:

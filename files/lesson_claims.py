@@ -23,9 +23,8 @@ from sim.world import World
 MAX_LESSON_TICKS = 200_000
 """Maximum number of ticks in a lesson. A step that is not reached by this tick counts as unreachable."""
 
-_TICKS_PER_PROGRESS_REPORT = (
-    1000  # number of ticks between two progress reports; for a crowd, they take up to half a second
-)
+# Number of ticks between two progress reports; for a crowd, they take up to half a second.
+_TICKS_PER_PROGRESS_REPORT = 1000
 
 EVENT_MARKS: Mapping[str, int] = {"back_move": log.BACK_MOVE, "restart": log.RESTARTED, "arrival": log.ARRIVED}
 """Events that a step can wait for, with the bit (mark) that each sets in the row of its tick.
@@ -98,14 +97,12 @@ class LessonStep:
     """One step of a lesson, at which the run stops and a text is shown."""
 
     text: str
-    begin_condition: StepCondition | None = (
-        None  # condition at which the run stops for this step; None: same tick as the previous step
-    )
+    # Condition at which the run stops for this step; None: same tick as the previous step.
+    begin_condition: StepCondition | None = None
     question: LessonQuestion | None = None
     highlights: tuple[StepHighlight, ...] = ()
-    shown_agents: tuple[str, ...] | None = (
-        None  # labels of agents whose panels are shown; None: as in the previous step
-    )
+    # Labels of agents whose panels are shown; None: as in the previous step.
+    shown_agents: tuple[str, ...] | None = None
     heat_map_kind: str | None = None  # kind of heat map; None: as in the previous step
     camera: tuple[float, ...] | None = None  # (x, y of the centre, cells in view); (): whole map; None: unchanged
     ticks_per_second: int | None = None  # ticks per second until the run reaches this step; None: the lesson's speed

@@ -127,9 +127,8 @@ class Scenario:
     trials: int = 1  # maximum number of walks from start to goal, for agents that learn h
     tick_ms: float = 0.0  # time limit of a tick in milliseconds, for all agents together; 0: no limit
     listed_optimal: float | None = None  # optimal length stated by a problem list
-    stop_tick: StopTick | None = (
-        None  # tick at which a run without a window ends, and the window pauses; None: no such tick
-    )
+    # Tick at which a run without a window ends, and the window pauses; None: no such tick.
+    stop_tick: StopTick | None = None
     grid: Grid = field(default_factory=lambda: _GRID_PLACEHOLDER, compare=False, repr=False)
     """Map at tick 0, with the opened map in `original_terrain`; read-only. The default is the map of the source."""
 

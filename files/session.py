@@ -75,9 +75,8 @@ PANEL_ORDER_KEY = "panels"
 """Key in the view: panels in their order, each as the numbers of its branch and its agent."""
 
 BRANCH_NUMBER_PARAM = Param("number", int, 0, "number of the branch", 0, (1 << 31) - 1)
-_MAX_NAME = (
-    10_000  # maximum length of a branch name in a file; longer than MAX_BRANCH_NAME_LENGTH, the name is truncated
-)
+# Maximum length of a branch name in a file; longer than MAX_BRANCH_NAME_LENGTH, the name is truncated.
+_MAX_NAME = 10_000
 _TICK_PARAM = Param("tick", int, 0, "a tick", 0, MAX_COMMAND_TICK)
 
 TerrainLetters = tuple[tuple[int, ...], str]
@@ -90,9 +89,8 @@ class SavedBranch:
 
     branch_state: BranchState
     digests: tuple[str, ...] = ()  # digests of the world at ticks 0, DIGEST_EVERY, ..., before each tick's commands
-    shown_digest: NumberedDigest | None = (
-        None  # (tick that was on screen, digest of the world after the commands of this tick)
-    )
+    # (tick that was on screen, digest of the world after the commands of this tick).
+    shown_digest: NumberedDigest | None = None
     agent_digests: tuple[tuple[int, str], ...] = ()  # (agent number, digest of the agent) at the tick of `shown_digest`
 
 

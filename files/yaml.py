@@ -40,9 +40,8 @@ class YamlDocument:
 
     name: str  # name of the file in messages
     data: Any
-    line_numbers: (
-        Any  # line numbers nested as `data`: a number for a value on one line, else (number, lines of its parts)
-    )
+    # Line numbers nested as `data`: a number for a value on one line, else (number, lines of its parts).
+    line_numbers: Any
 
     def line_of_path(self, path: ValuePath) -> int:
         """Return the line of the value at a path, or of the innermost existing part along the path."""

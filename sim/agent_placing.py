@@ -26,12 +26,10 @@ from sim.world_commands import AgentConfig, CellXY, name_with_suffix
 Zone = tuple[CellXY, CellXY]
 """Rectangle of cells, given by two opposite corner cells, which belong to the rectangle."""
 
-_MAX_PAIR_TRIES_PER_AGENT = (
-    200  # number of pairs (start, goal) to try per agent before the placing is reported as impossible
-)
-_MAX_TRIES_WITHOUT_SUCCESS = (
-    2000  # number of pairs to try in total, if none is suitable, before the placing is reported as impossible
-)
+# Number of pairs (start, goal) to try per agent before the placing is reported as impossible.
+_MAX_PAIR_TRIES_PER_AGENT = 200
+# Number of pairs to try in total, if none is suitable, before the placing is reported as impossible.
+_MAX_TRIES_WITHOUT_SUCCESS = 2000
 _TRIES_PER_PROGRESS_REPORT = 8  # number of pairs to try between two progress reports; each try may search the whole map
 
 

@@ -26,9 +26,8 @@ class RandomChangeSchedule:
 
     interval_ticks: int  # number of ticks between two random changes
     changed_percent: float  # percent of the cells that one random change alters; 0: there are no random changes
-    repeats: bool = (
-        True  # True: a random change every `interval_ticks` ticks; False: only one, at tick `interval_ticks`
-    )
+    # True: a random change every `interval_ticks` ticks; False: only one, at tick `interval_ticks`.
+    repeats: bool = True
 
     def is_change_due(self, tick: int) -> bool:
         return tick > 0 and self.next_change_tick_after(tick - 1) == tick

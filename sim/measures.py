@@ -40,9 +40,8 @@ class Measure:
     decimal_digits: int = 0  # digits after the decimal point in the comparison of agents; 0: a whole number
     width: float = 74.0  # width of the measure's column in design units; 0: no column, only CSV files contain it
     panel_measure: PanelMeasure | None = None  # position and format in the footers of panels; None: not shown there
-    warning_measure_key: str = (
-        ""  # key of a measure: while its value is not zero, this measure is shown in orange; "": never
-    )
+    # Key of a measure: while its value is not zero, this measure is shown in orange; "": never.
+    warning_measure_key: str = ""
 
     @property
     def kind(self) -> type:

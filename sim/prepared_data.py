@@ -75,9 +75,8 @@ class DataRecipe:
     params: tuple[tuple[str, Value], ...]  # (name, value) of each parameter on which the data depends
     build_tables: Callable[[Grid], DataBuild]  # generator function that computes the data and yields its progress
     table_class: type[Any]  # NamedTuple class of the data
-    build_version: int = (
-        1  # version of `build_tables`; to be incremented when its results for the same map and parameters change
-    )
+    # Version of `build_tables`; to be incremented when its results for the same map and parameters change.
+    build_version: int = 1
 
     def cache_key(self, grid: Grid) -> str:
         """Return the cache key of the data for this map."""

@@ -259,9 +259,8 @@ def _group_result_line(
     }
 
 
-_STUCK_TICKS_PER_CELL = (
-    100  # an agent counts as stuck after (_STUCK_TICKS_PER_CELL x number of cells of the map) ticks without a move
-)
+# An agent counts as stuck after (_STUCK_TICKS_PER_CELL x number of cells of the map) ticks without a move.
+_STUCK_TICKS_PER_CELL = 100
 
 
 def run_single_agent(

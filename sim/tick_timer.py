@@ -18,9 +18,8 @@ class TickTimer:
     """
 
     def __init__(self) -> None:
-        self._mean_planning_s = (
-            0.0  # mean planning time per agent in this tick, or, at first, in the last tick; 0: unknown
-        )
+        # Mean planning time per agent in this tick, or, at first, in the last tick; 0: unknown.
+        self._mean_planning_s = 0.0
         self._closing_s = 0.0  # estimated seconds from the last reading of the clock in a tick to the end of the tick
         self._begin_s = self._first_planning_s = self._last_reading_s = self._end_s = 0.0
         self._agent_count = 0

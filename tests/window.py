@@ -28,9 +28,8 @@ _SIGNS = {
     "]": pygame.K_RIGHTBRACKET,
     "?": pygame.K_SLASH,
 }
-background_job.PROGRESS_DELAY_S = (
-    60.0  # work that takes longer than a frame is waited for, so that tests are the same on any machine
-)
+# Work that takes longer than a frame is waited for, so that tests are the same on any machine.
+background_job.PROGRESS_DELAY_S = 60.0
 
 _NAMED = {
     "Space": pygame.K_SPACE,

@@ -53,9 +53,8 @@ class App:
         self.error_recovery = ErrorRecovery(self.window, self._is_session_journaled)
         self.autosave_journal: AutosaveJournal | None = None  # autosave journal; None: the session is not saved
         self.last_frame_ms = self.longest_frame_ms = 0.0
-        self._had_events_in_last_frame = (
-            True  # whether any event (mouse, keyboard, window system) arrived in the last frame
-        )
+        # Whether any event (mouse, keyboard, window system) arrived in the last frame.
+        self._had_events_in_last_frame = True
         self._last_hidden_panel_count = 0  # number of panels that did not fit into the window in the last frame
         # Cache key of the last frame: all inputs of its drawing except the state of the run; None: no key.
         # If the next frame has an equal key, it reuses cached regions of the window; otherwise it draws everything.

@@ -40,9 +40,8 @@ _FREE_MASK = np.int64(7)  # mask of the lowest bits of a bucket's head, which co
 _MAX_INSERTIONS = 8  # maximum number of entries that one expansion inserts into buckets
 _MAX_CELL_ENTRIES = 8  # maximum number of entries of one cell: each of its 8 neighbours is expanded once and adds one
 
-_MAX_INSERTION_SORT = (
-    24  # stacks of up to this many entries are sorted by insertion alone, longer ones first by Shell sort
-)
+# Stacks of up to this many entries are sorted by insertion alone, longer ones first by Shell sort.
+_MAX_INSERTION_SORT = 24
 # gaps of Shell sort for larger stacks
 _SHELL_GAPS = np.array([88001, 39111, 17382, 7725, 3433, 1525, 701, 301, 132, 57, 23, 10, 4], np.int64)
 

@@ -22,9 +22,8 @@ from sim.kernels.octile import direction_between, h0_between_cells
 from sim.kernels.search import CLOSED
 
 FEATURE_COUNT = 11
-MAX_H_RATIO_FEATURE = (
-    100.0  # upper bound of the feature h(s) / h(s') of the next cell s', also its value if s' is the goal
-)
+# Upper bound of the feature h(s) / h(s') of the next cell s', also its value if s' is the goal.
+MAX_H_RATIO_FEATURE = 100.0
 
 STEP_HISTORY_RECORD = np.dtype([("count", "i8"), ("head", "i8"), ("last_depth", "i8"), ("probed", "i8")], align=True)
 """Numbers of a History: all steps made so far; the index in its ring buffers of the next step; the depth of the last

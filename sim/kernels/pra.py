@@ -61,9 +61,8 @@ STATE = np.dtype(
 PLAN_BEGAN = 1  # in this tick a plan was begun with the abstraction, on the level chosen for it
 PLAN_BEGAN_ON_MAP = 2  # in this tick a plan was begun on the map alone, because the regions are of another map
 PATH_REFINED = 4  # in this tick a path among regions was found, and the search inside it on the level below begun
-TICK_ENDED_IN_REGIONS = (
-    8  # the last expansion of the tick was of a region, and no path among regions was found after it
-)
+# The last expansion of the tick was of a region, and no path among regions was found after it.
+TICK_ENDED_IN_REGIONS = 8
 PATH_FOUND = 16  # in this tick the path on the map was found
 WAITED_FOR_REGIONS = 32  # in this tick the agent waited, because the regions are being recomputed
 

@@ -84,9 +84,8 @@ class PartPool:
             freed_tables=lazily_allocated_zeros(slots, np.int32),
             counts=np.zeros(4, np.int64),
         )
-        self.part_arrays.counts[[SLOT_COUNT, TABLE_COUNT]] = (
-            1  # slot 0 and table 0 represent zeros and are always in use
-        )
+        # Slot 0 and table 0 represent zeros and are always in use.
+        self.part_arrays.counts[[SLOT_COUNT, TABLE_COUNT]] = 1
         # Blocks of garbage-collected StoredBuffers; their memory is released before the next keyframe is stored.
         self.blocks_to_release: list[npt.NDArray[np.int32]] = []
         self._is_storing = False  # whether a thread is storing buffers in the pool

@@ -62,9 +62,8 @@ class AgentEditor(FormDialog):
         self.algorithm_key = template.spec.key if template else AGENT_SPECS[0].key
         self.values: dict[str, Value] = dict(template.params) if template else {}
         self.own_budget: int | None = template.budget if template else None
-        self._algorithm_debounce_s: float | None = (
-            None  # seconds until the agent is replaced; None if no change is pending
-        )
+        # Seconds until the agent is replaced; None if no change is pending.
+        self._algorithm_debounce_s: float | None = None
         self._panel_index = host.session.panel_index(panel) if panel is not None else 0
         self._shown_picture_generation = host.session.picture_generation
         self.title = "Add an agent" if self.adds_new_agent else "Agent"

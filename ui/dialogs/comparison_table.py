@@ -29,9 +29,8 @@ class ComparisonTable(Dialog):
         self.sort_order = (-1, False)  # (column index, whether descending); column -1 for the order of the panels
         self.selected_index = 0  # index of the selected row
         self._refresh_timer_s = _REFRESH_INTERVAL_S  # seconds until the next update of the table
-        self._rows_cache_key: object = (
-            None  # cache key of the rows: generation, tick and number of manual edits of the run
-        )
+        # Cache key of the rows: generation, tick and number of manual edits of the run.
+        self._rows_cache_key: object = None
         rows = min(8, max(3, len(host.session.run.panels)))
         self.size = (1330, _HEIGHT_WITHOUT_ROWS + rows * TALL_ROW_HEIGHT)
         super().__init__(host)

@@ -183,9 +183,8 @@ class Dialog:
         self._ignores_text_events = True
         # Keys that are held down, to detect auto-repeat; shared with the inner dialog.
         self._held_keys: set[int] = set()
-        self._settle_timer_s = (
-            0.0  # seconds for which buttons that have just replaced other buttons still ignore presses
-        )
+        # Seconds for which buttons that have just replaced other buttons still ignore presses.
+        self._settle_timer_s = 0.0
         self.elements: list[ElementInterface] = []
         self.menu: DialogMenu | None = None
         self.inner_dialog: Dialog | None = None

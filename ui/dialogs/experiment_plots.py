@@ -53,9 +53,8 @@ class ExperimentChart(PaintedControl):
 
     def __init__(self, host: ExperimentChartHost, rect: pygame.Rect) -> None:
         self.chart_host = host
-        self.hovered_result: SettingResults | None = (
-            None  # result under the pointer; None if there is no result under it
-        )
+        # Result under the pointer; None if there is no result under it.
+        self.hovered_result: SettingResults | None = None
         # (clickable rectangle in pixels from the upper left corner of the chart, result that a click opens)
         self.clickable_results: list[tuple[pygame.Rect, SettingResults]] = []
         super().__init__(host, rect)

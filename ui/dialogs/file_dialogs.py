@@ -27,9 +27,8 @@ from ui.widgets.text_field import TextField
 
 _PARENT_FOLDER = ".."
 _MAX_LISTED_ENTRIES = 20_000  # maximum number of listed entries of a folder
-_FORBIDDEN_FILE_NAME_CHARS = (
-    '/\\:*?"<>|'  # characters that file names must not contain on at least one operating system
-)
+# Characters that file names must not contain on at least one operating system.
+_FORBIDDEN_FILE_NAME_CHARS = '/\\:*?"<>|'
 
 
 class _FileDialog(Dialog):

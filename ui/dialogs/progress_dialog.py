@@ -25,9 +25,8 @@ class ProgressDialog(Dialog):
         self.start_time_s = time.monotonic()
         self.size = (480, HEADING_HEIGHT + FOOTER_HEIGHT + 46)
         super().__init__(host)
-        self._settle_timer_s = (
-            BUTTON_SETTLE_S  # ignore presses for a moment: the key that started the job must not press "Cancel"
-        )
+        # Ignore presses for a moment: the key that started the job must not press "Cancel".
+        self._settle_timer_s = BUTTON_SETTLE_S
 
     def build_controls(self) -> None:
         area = self.content_rect

@@ -103,9 +103,8 @@ class SettingsDialog(FormDialog):
         self.default_folders, self.fixed_folder_message = {"recordings": str(recordings), "files_folder": ""}, fixed
         self.selected_index, self.shown_page = 0, APPEARANCE_PAGE
         self.waits_for_key = False  # whether the next key press becomes the key of the chosen command
-        self._has_unapplied_changes = (
-            False  # whether the user changed a setting since the last call of the callback `apply_settings_callback`
-        )
+        # Whether the user changed a setting since the last call of the callback `apply_settings_callback`.
+        self._has_unapplied_changes = False
         super().__init__(host)
 
     def build_controls(self) -> None:

@@ -37,12 +37,10 @@ class Layer:
     is_filled: Callable[[MapPainter], bool] = is_always_filled
     is_replaced_by_heat: bool = False  # whether the layer is hidden while heat is shown, because both fill cells
 
-    svg_elements: Callable[[SvgPainter], Iterable[str]] | None = (
-        None  # callback that yields SVG elements of lines and marks
-    )
-    svg_fill_elements: Callable[[SvgPainter], Iterable[str]] | None = (
-        None  # callback that yields SVG elements of filled cells
-    )
+    # Callback that yields SVG elements of lines and marks.
+    svg_elements: Callable[[SvgPainter], Iterable[str]] | None = None
+    # Callback that yields SVG elements of filled cells.
+    svg_fill_elements: Callable[[SvgPainter], Iterable[str]] | None = None
     # callback that returns the SVG legend sample, in a box of 2 x 1 units; None or "": not in the legend
     svg_swatch: Callable[[SvgPainter], str] | None = None
 

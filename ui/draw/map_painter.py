@@ -79,9 +79,8 @@ class TransientContent:
 
     glide_progress: float = 1.0  # progress of the animated move from the previous cell to the current one, 0 to 1
     recent_edits: Edits = field(default_factory=dict)
-    shown_expansion_count: int | None = (
-        None  # number of expansions of the last tick shown so far in slow motion; None: all
-    )
+    # Number of expansions of the last tick shown so far in slow motion; None: all.
+    shown_expansion_count: int | None = None
     region_level: int = 0  # level of the agent's abstraction to draw; 0: the level that the agent uses
     dragged_marker: DraggedMarker | None = None
 

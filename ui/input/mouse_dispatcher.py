@@ -32,9 +32,8 @@ class MouseDispatcher:
         self._last_cursor_shape: int | None = None  # cursor shape that was set last; None at first
         # pending press (panel, position in pixels, button), which becomes an edit only if the mouse is dragged
         self._pending_press: tuple[PanelKey, WindowPosition, int] | None = None
-        self._pan_drag: tuple[PanelKey, WindowPosition] | None = (
-            None  # panned panel and last pointer position in pixels
-        )
+        # Panned panel and last pointer position in pixels.
+        self._pan_drag: tuple[PanelKey, WindowPosition] | None = None
 
     def handle_event(self, event: pygame.event.Event) -> None:
         if event.type == pygame.MOUSEBUTTONDOWN:

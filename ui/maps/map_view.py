@@ -84,15 +84,12 @@ class MapView:
         self.heat_scale: HeatScale = heat_scale_for_peak(layers.heat_setting)
         # Keys of layers that this scene never draws, even if they are on.
         self.suppressed_layers: frozenset[str] = frozenset()
-        self.is_heat_hidden = (
-            False  # whether heat is hidden, as in slow motion, where it would cover the expanded cells
-        )
-        self.only_panel_index: int | None = (
-            None  # index of the panel if a single panel is in view; None: several panels
-        )
-        self._flags_source: tuple[Run, object] | None = (
-            None  # run and generation counter to which the cell flags belong
-        )
+        # Whether heat is hidden, as in slow motion, where it would cover the expanded cells.
+        self.is_heat_hidden = False
+        # Index of the panel if a single panel is in view; None: several panels.
+        self.only_panel_index: int | None = None
+        # Run and generation counter to which the cell flags belong.
+        self._flags_source: tuple[Run, object] | None = None
 
     # --- panels and their rectangles --------------------------------------------------------------
 

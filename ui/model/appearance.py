@@ -75,9 +75,8 @@ class Appearance:
     # panel -> visible part of the map, for panels that do not show `shared_map_part`
     map_part_by_panel: Mapping[PanelKey, MapPart | None] = field(default_factory=dict)
     is_following_agents: bool = False  # whether the camera of each panel follows its agent
-    text_scale: float | None = (
-        None  # factor for the size of texts and lines; None: derived from the size of the picture
-    )
+    # Factor for the size of texts and lines; None: derived from the size of the picture.
+    text_scale: float | None = None
     sidebar_tab: str | None = "layers"  # shown tab of the sidebar; None: no sidebar
     panel_order: tuple[PanelKey, ...] = ()  # keys of the first panels in display order; all other panels follow
     first_compared_index: int = 0  # index of panel A in a heat map of the difference A - B

@@ -20,9 +20,8 @@ from sim.world_view import WalkerView
 TAIL_TICKS = 24
 """Number of recent ticks whose cells form the tail drawn behind an agent's dot."""
 
-_MAX_UPDATE_TICKS = (
-    256  # maximum ticks added to the visit counts in one update; after a longer gap, all counts are rebuilt
-)
+# Maximum ticks added to the visit counts in one update; after a longer gap, all counts are rebuilt.
+_MAX_UPDATE_TICKS = 256
 _MEDIAN_TICKS = 30  # number of recent ticks whose median computing time is shown
 MAX_RECORDED_TIMES = 600
 """Maximum number of recent tick times that are kept."""

@@ -18,9 +18,8 @@ class DistanceCache:
     """Cache of true distances (costs of the cheapest paths) to one goal on the map of one branch."""
 
     def __init__(self) -> None:
-        self._cache_key: tuple[int, int, int] | None = (
-            None  # cache key: number of the run, version of the grid, goal cell
-        )
+        # Cache key: number of the run, version of the grid, goal cell.
+        self._cache_key: tuple[int, int, int] | None = None
         self._distance_by_cell = np.zeros(0)
         # search used for any goal except the world's goal, for which the timeline computes the distances
         self._other_goal_distances: TrueDistances | None = None

@@ -22,25 +22,21 @@ HUD_HEIGHT = 54
 SMALL_HUD_HEIGHT = 38
 HUD_ROW_HEIGHT = 42
 MIN_WIDTH_FOR_COLUMNS = 280  # minimum panel width for several rows of numbers in columns, each number below its name
-MIN_WIDTH_FOR_TWO_ROWS = (
-    400  # panel width from which at most two rows of numbers are used; narrower panels use up to three
-)
+# Panel width from which at most two rows of numbers are used; narrower panels use up to three.
+MIN_WIDTH_FOR_TWO_ROWS = 400
 MIN_WIDTH_FOR_ONE_ROW = 900  # panel width below which the numbers may need two rows; wider panels have all in one row
 MIN_MAP_HEIGHT = 96
 SIDE_HUD_WIDTH = 206
 MIN_SIDE_HUD_HEIGHT = 150  # minimum height of a column of numbers to the right of the map, as wide panels have
-MIN_WINDOW_WIDTH_FOR_SHARED_ROW = (
-    1000  # window width from which the time line shares a row with the buttons, instead of its own row
-)
+# Window width from which the time line shares a row with the buttons, instead of its own row.
+MIN_WINDOW_WIDTH_FOR_SHARED_ROW = 1000
 TIME_ROW_HEIGHT = 46
-MIN_WINDOW_HEIGHT_FOR_TIME_ROW = (
-    480  # window height from which the time line can have its own row; below, it replaces the sliders
-)
+# Window height from which the time line can have its own row; below, it replaces the sliders.
+MIN_WINDOW_HEIGHT_FOR_TIME_ROW = 480
 EQUAL_SIZE_RATIO = 1.08  # ratio of map sizes up to which two arrangements of the panels count as equally good
 MIN_FILLED_SHARE = 0.5  # share of a panel's map area that the map should fill at least; the rest of that area is black
-MIN_WIDTH_FOR_ONE_HEADER_ROW = (
-    200  # panel width below which name and state need two header rows, even if the map gets smaller
-)
+# Panel width below which name and state need two header rows, even if the map gets smaller.
+MIN_WIDTH_FOR_ONE_HEADER_ROW = 200
 MIN_LEGIBLE_WIDTH = 130  # panel width below which texts are cut off; arrangements with narrower panels are rated lower
 MAX_PANELS = 8
 MIN_PANELS_WIDTH = 480  # minimum width of all panels next to the sidebar; with less, the sidebar is hidden

@@ -38,9 +38,8 @@ class MapEditor:
         self.select_tool = SelectTool(session, state)
         self.stroke_panel: PanelKey | None = None  # panel in which the mouse draws; None for edits by menu or keyboard
         self.current_drag: EditDrag | None = None
-        self.last_painted_point: Point | None = (
-            None  # last cell of the last stroke, from which Shift+click draws a line
-        )
+        # Last cell of the last stroke, from which Shift+click draws a line.
+        self.last_painted_point: Point | None = None
 
     # --- mouse events -----------------------------------------------------------------------------
 

@@ -11,12 +11,10 @@ from ui.model.step_clock import AS_FAST_AS_POSSIBLE, StepClock
 
 TICKING_SHARE = 0.5  # maximum share of the time of a frame for computing ticks
 _MAX_TICKS_AT_ONCE = 64  # maximum ticks to compute between two checks of the deadline of the frame
-MAX_POSTPONED_FRAMES = (
-    6  # maximum frames by which a due tick is postponed while a keyframe is being read: a tenth of a second
-)
-MAX_YIELDING_FRAMES = (
-    2  # number of postponed frames after which the thread that reads the keyframe stops yielding to the window
-)
+# Maximum frames by which a due tick is postponed while a keyframe is being read: a tenth of a second.
+MAX_POSTPONED_FRAMES = 6
+# Number of postponed frames after which the thread that reads the keyframe stops yielding to the window.
+MAX_YIELDING_FRAMES = 2
 
 
 def _ignore_seek() -> None:
@@ -31,15 +29,13 @@ class Player:
         self.step_clock = StepClock()
         self.speed = self.last_limited_speed = speed
         self.is_slow_motion = self.is_backwards = False
-        self.slow_motion_expansions: int | None = (
-            None  # number of expansions of the last tick that slow motion shows so far; None: all
-        )
+        # Number of expansions of the last tick that slow motion shows so far; None: all.
+        self.slow_motion_expansions: int | None = None
         self.run_until_command_id: str | None = None  # id of the command that started the current "run until"
         # text shown instead of the playback state, for pictures that show the state of another window
         self.playback_state_override: str | None = None
-        self.fixed_interpolation: float | None = (
-            None  # fixed value of `agent_interpolation` for pictures; None: computed from the clock
-        )
+        # Fixed value of `agent_interpolation` for pictures; None: computed from the clock.
+        self.fixed_interpolation: float | None = None
         self.on_seek: Callable[[], None] = _ignore_seek  # callback before the user's seeks, for a video being recorded
         self._postponed_frames = 0  # number of consecutive frames in which due ticks were postponed
         self._has_reached_pause_tick = False  # whether this frame reached the tick at which the scenario pauses the run

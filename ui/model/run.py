@@ -60,9 +60,8 @@ class Panel:
     key: PanelKey
     world: World  # world of the branch `key.branch_name`, which contains the agent
     snapshot: WorldSnapshot  # state of `world` at the tick shown, for drawing
-    walker_view: (
-        WalkerView  # state of the agent; for a crowd, the total numbers of all its agents in the form of one agent
-    )
+    # State of the agent; for a crowd, the total numbers of all its agents in the form of one agent.
+    walker_view: WalkerView
     branch_name: str = ""  # name of the panel's branch if several branches are shown, else ""
     crowd: Crowd | None = None  # the crowd if the panel shows all agents of a group
     drawn_member: WalkerView | None = None  # crowd member whose search, path and trail are drawn

@@ -59,18 +59,15 @@ class Session:
 
     def __init__(self, begun: Scenario | Run) -> None:
         self.user_messages = begun.user_messages if isinstance(begun, Run) else UserMessages()
-        self.first_compared_index: int | None = (
-            None  # index of panel A of a heat map A - B in a read-only session; else None
-        )
-        self.stop_condition: StopCondition | None = (
-            None  # stop rule of the "run until" in progress; None if there is none
-        )
+        # Index of panel A of a heat map A - B in a read-only session; else None.
+        self.first_compared_index: int | None = None
+        # Stop rule of the "run until" in progress; None if there is none.
+        self.stop_condition: StopCondition | None = None
         self.path: Path | None = None  # file that the run was opened from or saved to
         # Journals that the run was restored from, deleted when its new journal is on disk.
         self.recovered_journals: list[Path] = []
-        self.call_when_prepared: PrepareThenContinue = (
-            _continue_without_preparing  # the window sets a callback that prepares data in a job
-        )
+        # The window sets a callback that prepares data in a job.
+        self.call_when_prepared: PrepareThenContinue = _continue_without_preparing
         self._max_keyframe_bytes: int | None = None
         self._opened_run_count = self._picture_generation = 0
         self._picture_generation_inputs: tuple[object, ...] = ()  # inputs of `generation` when it was last incremented

@@ -82,24 +82,21 @@ class UiState:
     cell_cursor: Point | None = None  # cell cursor, which the keyboard moves; None: not shown
     pinned_cell: Point | None = None  # cell pinned in the inspector
     selected_cells: Selection | None = None  # cells chosen with the Select tool
-    selection_anchor: Point | None = (
-        None  # corner of the selection that stays fixed while the cell cursor moves the other corner
-    )
+    # Corner of the selection that stays fixed while the cell cursor moves the other corner.
+    selection_anchor: Point | None = None
     copied_piece: MapPiece | None = None  # copied piece of a map, for Paste; kept when another map is opened
     pasted_piece: MapPiece | None = None  # pasted piece of a map, which moves with the pointer until it is put down
     pasted_piece_cell: Point | None = None  # map cell under the centre of the piece `pasted_piece`
     context_menu: Menu | None = None  # open context menu
     # rect (x, y, width, height) of the time line in the last frame, in pixels
     time_line_rect: tuple[int, int, int, int] = (0, 0, 1, 1)
-    dragged_script_entry: tuple[int, int] | None = (
-        None  # id of the script entry being dragged, and the tick under the pointer
-    )
+    # Id of the script entry being dragged, and the tick under the pointer.
+    dragged_script_entry: tuple[int, int] | None = None
     hovered_switch: str | None = None  # switch whose row is under the pointer
     mark_in: int | None = None  # first tick of the range to export; None if the user marked none
     mark_out: int | None = None  # last tick of the range to export; None if the user marked none
-    random_change_rate: float = (
-        5.0  # percent of the cells that random changes will block or free when they are switched on
-    )
+    # Percent of the cells that random changes will block or free when they are switched on.
+    random_change_rate: float = 5.0
     random_change_interval: int = 10  # ticks between two random changes when they are switched on
     tutorial_notes: TutorialNotes | None = None  # notes on the first example, shown at a start without a file
     lesson_player: LessonPlayer | None = None  # lesson in progress

@@ -80,12 +80,10 @@ class _OpenEntry:
     is_stroke: bool  # whether all commands of the entry belong to one stroke of the mouse
     # key of the setting that the entry changes step by step (see _numeric_setting_key); None for other entries
     merge_key: object = None
-    restoring_command: Command | None = (
-        None  # command that would restore the value of the setting `merge_key` before this entry
-    )
-    stroke_number: int = (
-        0  # number of the stroke that the commands belong to; 0 before its first command and for no stroke
-    )
+    # Command that would restore the value of the setting `merge_key` before this entry.
+    restoring_command: Command | None = None
+    # Number of the stroke that the commands belong to; 0 before its first command and for no stroke.
+    stroke_number: int = 0
     submitted_commands: list[Command] = field(default_factory=list)  # commands submitted in this entry so far
     # changed values of the window (such as the range to export) that are undone together with the commands
     value_changes: list["ValueChange[Any]"] = field(default_factory=list)
@@ -98,9 +96,8 @@ class UndoHistory:
     def __init__(self, holder: RunOwner) -> None:
         self.done: list[UndoEntry] = []
         self.undone_entries: list[UndoEntry] = []  # undone entries; the last one is redone first
-        self.action_count = (
-            0  # counter of entries begun, undone or redone; a message may be outdated once it has changed
-        )
+        # Counter of entries begun, undone or redone; a message may be outdated once it has changed.
+        self.action_count = 0
         self._run_owner = holder
         self._open_entry: _OpenEntry | None = None
         # the last closed entry, if later steps of the same setting may be merged into it; else None

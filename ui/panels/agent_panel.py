@@ -21,9 +21,8 @@ from ui.widgets.canvas import Canvas, HitRegion
 # Milliseconds per tick that a crowd's meter uses as limit if the scenario sets none; typical for pathfinding in games
 TYPICAL_GAME_MS_PER_TICK = 3.0
 MAP_MARKER_RADIUS = 12  # radius of the marks of starts, goals and agents on the map, in design units
-MIN_WIDTH_FOR_FULL_NAMES = (
-    400  # minimum width of a panel that shows full names of its numbers, not short ones, in design units
-)
+# Minimum width of a panel that shows full names of its numbers, not short ones, in design units.
+MIN_WIDTH_FOR_FULL_NAMES = 400
 
 
 def draw_panel_header_and_numbers(desk: ViewContext, boxes: PanelBoxes, panel: Panel, index: int) -> None:

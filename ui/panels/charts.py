@@ -27,9 +27,8 @@ from ui.widgets.canvas import HitRegion
 ChartValues = npt.NDArray[np.float64]
 
 _MAX_LINE_DOTS = 40  # maximum number of values of a line that are marked with dots; longer lines have no dots
-GRID_LABEL_WIDTH = (
-    44  # width at the left of a plot for the labels of its grid lines (such as "10,000"), in design units
-)
+# Width at the left of a plot for the labels of its grid lines (such as "10,000"), in design units.
+GRID_LABEL_WIDTH = 44
 MIN_GRID_LINE_DISTANCE = 18  # minimum distance between horizontal grid lines, in design units
 MAX_GRID_LINES = 4  # maximum number of horizontal grid lines
 _PLOT_PADDING = 4  # margin inside a plot, in design units

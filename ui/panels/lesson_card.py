@@ -10,9 +10,8 @@ from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
 LESSON_BUTTON_HEIGHT = 32  # height of a button in design units
-ANSWER_SIDE_SPACE = (
-    66  # space at both sides of an answer's text, for its number and for "right" or "yours", in design units
-)
+# Space at both sides of an answer's text, for its number and for "right" or "yours", in design units.
+ANSWER_SIDE_SPACE = 66
 CARD_WIDTH, CARD_MARGIN = 560, 12  # width and margin in design units of the card that is drawn if there is no sidebar
 
 

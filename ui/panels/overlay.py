@@ -12,9 +12,8 @@ from ui.panels import command_button
 from ui.panels.view_context import ViewContext
 
 TOOLTIP_DELAY_S = 0.5  # seconds that the pointer must rest on a control before the tooltip of the control appears
-SAVED_CORNER_SIDE = (
-    16  # side of the squares of pixels saved under a dialog's corners in design units, above any corner radius
-)
+# Side of the squares of pixels saved under a dialog's corners in design units, above any corner radius.
+SAVED_CORNER_SIDE = 16
 
 
 def draw_messages(desk: ViewContext, plan: Layout) -> None:

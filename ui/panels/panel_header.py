@@ -25,17 +25,15 @@ from ui.widgets.canvas import Canvas, HitRegion
 HEADER_ICON_SIDE, HEADER_ICON_GAP, HEADER_ICON_COUNT = 20, 2, 2
 PREPARING_STATE_TEXT = "preparing"
 _PREPARING_TOOLTIP = "The agent's kernels are being compiled, which happens only once; all agents wait"
-STATE_CHIP_PADDING = (
-    16  # padding left and right (together) of the text in the chip with the agent's state, in design units
-)
+# Padding left and right (together) of the text in the chip with the agent's state, in design units.
+STATE_CHIP_PADDING = 16
 STATE_CHIP_GAP = 8  # gap to the left of the chip with the agent's state, in design units
 NAME_GAP = 7  # gap to the right of the agent's name, in design units
 MIN_NAME_WIDTH = 24  # minimum width of a shortened name in design units; a narrower name is left out as unrecognisable
 # Minimum width in design units of a shortened name if chips next to the name distinguish the agent from others
 MIN_NAME_WIDTH_BESIDE_CHIPS = 40
-MAX_RESERVED_NAME_WIDTH = (
-    110  # maximum width in design units that is reserved for a name before buttons get the remaining width
-)
+# Maximum width in design units that is reserved for a name before buttons get the remaining width.
+MAX_RESERVED_NAME_WIDTH = 110
 
 
 @dataclass(frozen=True)

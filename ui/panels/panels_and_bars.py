@@ -8,9 +8,8 @@ from ui.model.run import Panel
 from ui.panels import agent_panel, comparison_badges, overlay, sidebar, switch_names, top_bar, transport_bar
 from ui.panels.view_context import ViewContext
 
-NUMBERS_REDRAW_GROUP = (
-    "numbers"  # group of cached regions that are redrawn in the same frame, so that they show the same tick
-)
+# Group of cached regions that are redrawn in the same frame, so that they show the same tick.
+NUMBERS_REDRAW_GROUP = "numbers"
 DrawIndicatorCallback = Callable[[int, int], int]
 """Callback that draws the recording indicator, right-aligned at x and centred at y, and returns its left edge."""
 

@@ -19,12 +19,10 @@ DASH_LENGTH = 5  # length of a dash of the outline, in design units
 DASH_SPEED = 20.0  # speed at which the dashes move along the outline, in design units per second
 # Opacity of a floating piece and of tinted selected cells, from 0 to 255.
 FLOATING_PIECE_ALPHA, SELECTED_CELLS_ALPHA = 200, 90
-MAX_OUTLINE_SEGMENTS = (
-    1500  # maximum number of outline segments per panel; more segments would take too long in every frame
-)
-_DASH_STRIP_LENGTH = (
-    8192  # length in pixels of the image of dashes that outlines are copied from; longer than any window
-)
+# Maximum number of outline segments per panel; more segments would take too long in every frame.
+MAX_OUTLINE_SEGMENTS = 1500
+# Length in pixels of the image of dashes that outlines are copied from; longer than any window.
+_DASH_STRIP_LENGTH = 8192
 
 
 def draw_selection(desk: ViewContext, selecting: SelectTool) -> None:

@@ -18,9 +18,8 @@ COMPARED_MEASURE_KEYS = ("suboptimality", "back_moves", "revisits", "expansions"
 
 COLUMN_GAP = 10  # gap between two columns of the table, in design units
 
-SHOWN_AGENT_TEXT_HEIGHT = (
-    36  # height in design units of two lines of text, which say whose line a crowd has in the charts
-)
+# Height in design units of two lines of text, which say whose line a crowd has in the charts.
+SHOWN_AGENT_TEXT_HEIGHT = 36
 
 
 def draw_compare_tab(desk: ViewContext, box: Box) -> int:

@@ -18,14 +18,12 @@ from ui.model.session import Session
 from ui.panels.view_context import ViewContext
 from ui.widgets.canvas import HitRegion
 
-MAX_DRAGGABLE_EDITS = (
-    60  # maximum number of edits with a handle to drag them; if there are more, only the latest ones have one
-)
+# Maximum number of edits with a handle to drag them; if there are more, only the latest ones have one.
+MAX_DRAGGABLE_EDITS = 60
 # Height of the legend, and minimum height of a time line with a legend, in design units.
 MARK_LEGEND_HEIGHT, MIN_HEIGHT_WITH_LEGEND = 16, 46
-MAX_CLICK_DRAG_SHARE = (
-    0.004  # a drag over less than this fraction of the time line counts as a click, because hands shake
-)
+# A drag over less than this fraction of the time line counts as a click, because hands shake.
+MAX_CLICK_DRAG_SHARE = 0.004
 
 EVENT_MARK_NAMES = {
     MarkKind.EDIT: "edit",

@@ -17,12 +17,10 @@ MAX_SLIDER_BUDGET = 4096  # largest budget that the slider can set, in expansion
 MAX_AGENTS_NAMED_IN_TOOLTIP = 3  # maximum number of agents that the tooltip of the budget names
 SLIDER_WIDTH = 150  # width of a slider in design units
 RUN_UNTIL_ROW_HEIGHT = 26  # height of a row of "run until" buttons in design units
-MIN_RUN_UNTIL_WIDTH = (
-    130  # minimum width of the "run until" buttons in design units, if the time line has a row of its own
-)
-MIN_TIME_LINE_WIDTH = (
-    220  # minimum width of the time line in design units; a slider that would narrow it further is left out
-)
+# Minimum width of the "run until" buttons in design units, if the time line has a row of its own.
+MIN_RUN_UNTIL_WIDTH = 130
+# Minimum width of the time line in design units; a slider that would narrow it further is left out.
+MIN_TIME_LINE_WIDTH = 220
 
 
 def draw_transport_bar(desk: ViewContext, box: Box) -> None:

@@ -48,9 +48,8 @@ class ViewContext:
     distance_caches: dict[object, DistanceCache] = field(default_factory=dict)
     # Callback that returns whether layers, heat map and linking of cameras have the user's default values
     is_default_view: Callable[[], bool] = _is_always_default
-    draws_into_picture: bool = (
-        False  # whether the view is drawn into a picture (screenshot or film), not into the window
-    )
+    # Whether the view is drawn into a picture (screenshot or film), not into the window.
+    draws_into_picture: bool = False
 
     @property
     def palette(self) -> Palette:

@@ -29,9 +29,8 @@ from ui.model.context_menu import MenuTarget
 from ui.model.layout import Box, box_contains_position
 
 _MAX_CACHED_BOX_AREA_PX = 40_000  # area in square pixels above which a rounded box is drawn directly, not cached
-MIN_REDRAW_INTERVAL_FRAMES = (
-    3  # minimum number of frames between two redraws of a cached region, while the window rests
-)
+# Minimum number of frames between two redraws of a cached region, while the window rests.
+MIN_REDRAW_INTERVAL_FRAMES = 3
 # Maximum number of cached regions redrawn per frame, on average.
 # With eight panels and three bars, each region is then redrawn every sixth frame, which is 10 times a second.
 # That is enough, because numbers that change 20 times a second are unreadable.
@@ -65,9 +64,8 @@ class HitRegion:
     on_drop: ClickCallback | None = None  # callback of the release of the mouse button at the end of a drag
 
 
-MIN_SEGMENT_PADDING = (
-    13  # minimum extra width of a choice beyond its label, including the gap to its right, in design units
-)
+# Minimum extra width of a choice beyond its label, including the gap to its right, in design units.
+MIN_SEGMENT_PADDING = 13
 MAX_SEGMENT_PADDING = 72  # maximum extra width of a choice beyond its label, so that few choices do not fill a wide row
 SLIDER_HANDLE_RADIUS = 7  # radius of a slider's handle, in design units
 
@@ -110,9 +108,8 @@ class Canvas:
         # the last frame. _waits: this frame has much other work, so that `draw_cached_region` postpones redraws of
         # cached regions by one frame. _last_frame_was_busy: the argument `is_busy` of `begin_frame` in the last frame.
         self._may_reuse_pixels = self._are_redraws_postponed = self._last_frame_was_busy = False
-        self._redraw_frame_count = (
-            0  # frame counter that selects the group of regions to redraw, without postponed frames
-        )
+        # Frame counter that selects the group of regions to redraw, without postponed frames.
+        self._redraw_frame_count = 0
         # Name of a cached region -> hit regions of its last redraw.
         self._hit_regions_by_name: dict[str, list[HitRegion]] = {}
         # Names of the groups of cached regions in the order of their redraws (a dict used as an ordered set)

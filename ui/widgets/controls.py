@@ -190,9 +190,8 @@ class DialogHeading:
         side = dialog.to_px(28)
         button_rect = pygame.Rect(rect.right - dialog.to_px(20) - side, dialog.to_px(16), side, side)
         self.close_button = Button(dialog, button_rect, "\u00d7", dialog.cancel)
-        self.close_button.can_focus = (
-            False  # the Tab key skips this button, because the Escape key closes the dialog too
-        )
+        # The Tab key skips this button, because the Escape key closes the dialog too.
+        self.close_button.can_focus = False
         self.repaint()
 
     def repaint(self) -> None:

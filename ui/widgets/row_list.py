@@ -85,9 +85,8 @@ class RowList(ScrollingControl):
         self.on_row_chosen, self.on_row_selected, self.on_sort_order_changed = chosen, selected, sorted_by
         self.sort_order, self.empty_text, self.opens_on_single_click = sort_by, empty, is_chosen_at_once
         self.selected_index = index
-        self._first_scrolled_column = (
-            1  # index of the first visible column after the pinned one, if not all columns fit
-        )
+        # Index of the first visible column after the pinned one, if not all columns fit.
+        self._first_scrolled_column = 1
         self._hovered_index = -1  # index of the row under the pointer; -1 for none
         self._last_clicked_row_and_ms = (-1, -10_000)  # index of the row and time in milliseconds of the last click
         self.element = PaintedElement(dialog, rect, self._paint_list, container)
