@@ -182,12 +182,6 @@ class CellFlags:
         self._heat_inputs: _HeatUpdateInputs | None = None
         self._bands_buffer = np.zeros(0, np.uint8)
 
-    def discard_cached_state(self) -> None:
-        """Discard all cached state, so that the next update rebuilds all flags. Call this after a jump in time."""
-        self._search_state = self._detour_state = self._heat_inputs = None
-        self._shared_terrain_flags = None
-        self.moves, self.scrub_counts = WalkedMoves(), ScrubCounts()
-
     # --- flags ------------------------------------------------------------------------------------
 
     def update_flags(self, snapshot: WorldSnapshot, walker: WalkerView | None, trail: Trail | None) -> None:

@@ -495,8 +495,3 @@ def recover_recording(
         return _convert_and_delete_part_file(file, target_path_of(file), progress)
     except (OSError, FFmpegError) as error:
         raise ConfigError(f"{part}: cannot be finished: {_error_reason_text(error)}") from None
-
-
-def discard_part_file(part: str | os.PathLike[str]) -> None:
-    """Delete the part file of an interrupted recording."""
-    remove_part_file(Path(part))
