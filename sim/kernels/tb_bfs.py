@@ -299,7 +299,7 @@ def apply_map_change_to_batch(ground, prototype, table, tails, heads, rose):
 
 @kernel
 def trace_missing_routes(ground, prototype, table, first, beyond):
-    """Trace the missing routes of those of the agents `first` to `beyond` - 1 that restart lazily.
+    """Trace the missing routes of lazy agents, among the agents `first` to `beyond` - 1.
 
     A route is traced from its last cell to the root of the search, from parent to parent. The results are the same as
     those of route.trace_changed_route(), but the agents take turns: one cell of each agent, round-robin. Tracing one

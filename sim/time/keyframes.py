@@ -576,7 +576,7 @@ class KeyframeStore:
         self._part_pool: PartPool | None = None
         self.background_executor: Executor | None = None
         self._background_read: Future[Keyframe | None] | None = None  # keyframe that the background thread is saving
-        # Flag that tells the background thread whether to yield to other threads (sim/jit/yield_flag.py).
+        # Flag that decides whether the background thread yields to other threads (sim/jit/yield_flag.py).
         self._background_yield_flag = new_yield_flag()
         self.state_failures = StateFailures()
         self._failed_loads = 0  # number of keyframes in a row that could not be loaded

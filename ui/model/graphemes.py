@@ -11,7 +11,7 @@ from functools import lru_cache
 _ZERO_WIDTH_JOINER = "\u200d"
 _MARK_CATEGORIES = ("Mn", "Me", "Mc")
 
-# Characters that extend a cluster although their category is not that of a mark: zero-width joiners, vowel signs of
+# Characters that extend a cluster although Unicode does not classify them as marks: zero-width joiners, vowel signs of
 # Thai and Lao, voicing marks of halfwidth katakana.
 _EXTENDING_CHARS = frozenset("\u200c\u200d\u0e33\u0eb3\uff9e\uff9f")
 

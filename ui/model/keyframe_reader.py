@@ -23,7 +23,7 @@ _R = TypeVar("_R")
 class _SeparatedThreads(NamedTuple):
     """Two threads that are temporarily restricted to different processors."""
 
-    thread_ids: tuple[int, int]  # native thread ids: that of the calling thread, and that of the reader thread
+    thread_ids: tuple[int, int]  # native ids of the calling thread and of the reader thread
     allowed_processors: set[int]  # processors that both threads may use when the restriction is lifted
 
 

@@ -296,7 +296,7 @@ class TextEditor:
 
     @property
     def shown_state(self) -> TextState:
-        """Return the text to draw: that of the field, with the text of an input method in place of the selection."""
+        """Return the text to draw: the text of an input method replaces the selection of the field."""
         if not self.is_composing:
             return self._state
         first, end = self.selection
@@ -322,7 +322,7 @@ class _CharKind(Enum):
 
 
 def _kind_of_cluster(text: str, index: int) -> _CharKind:
-    """Return the kind of the cluster at an index, which is that of its first character."""
+    """Return the kind of the first character of the cluster at an index."""
     char = text[index]
     if char.isspace():
         return _CharKind.SPACE

@@ -98,7 +98,7 @@ class ViewContext:
         return None if self.disabled_reason_of_command(command_id) else partial(self.run_command, command_id)
 
     def tooltip_and_keys_of_region(self, region: HitRegion) -> tuple[str, str]:
-        """Return the tooltip of a hit region and the keys that do the same; without a tooltip, that of its command."""
+        """Return the tooltip of a hit region, or else of its command, and the keys that do the same."""
         ids = region.command_ids
         text = region.tooltip or (self.tooltip_of_command(ids[0]) if ids else "")
         return text, self.shortcuts_of_commands(*ids)

@@ -52,7 +52,7 @@ class HitRegion:
     id: str  # unique name of the region in a frame, for example "transport:play"
     box: Box  # rectangle in window pixels
     on_click: ClickCallback | None = None  # callback of a click; None if a click does nothing
-    tooltip: str = ""  # tooltip; if empty, that of the first command; without commands, there is no tooltip
+    tooltip: str = ""  # tooltip; "": use the one of the first command, if there is any
     # ids of the commands that do the same as the mouse in this region; the tooltip shows their keys
     command_ids: tuple[str, ...] = ()
     menu: MenuTarget | None = None  # object whose context menu opens here

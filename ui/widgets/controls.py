@@ -30,7 +30,7 @@ class PaintedElement:
         paint: Callable[[Canvas], None],
         container: ClipArea | None = None,
     ) -> None:
-        """Add an element to a dialog, on top of those that were added before.
+        """Add an element to a dialog, on top of all elements that were added before.
 
         Args:
             dialog: Dialog that contains the element.
